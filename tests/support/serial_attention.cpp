@@ -2,14 +2,14 @@
 
 #include "kernels/reference/attention.hpp"
 
+#include <gnnplan/base/at.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace gnnplan::testing {
 namespace {
-
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 double dot(const double* x, const double* y, std::size_t n) {
     double sum = 0;
@@ -23,29 +23,29 @@ SerialAttention::SerialAttention(const SerialProblem& problem, const SerialSetti
                                  std::uint32_t epoch, const std::vector<double>& h, const std::vector<double>& source,
                                  const std::vector<double>& target)
     : heads_(op.heads),
-      columns_(source.size() / index(op.heads.count)),
+      columns_(source.size() / at(op.heads.count)),
       h_(h),
       source_(source),
       target_(target),
-      edges_(index(op.heads.count)) {
+      edges_(at(op.heads.count)) {
     const kernels::PassValues pass = kernels::pass_values(epoch);
     const kernels::AttentionDropout dropout{
         settings.seed, &pass, static_cast<std::uint32_t>(op.layer), settings.attention_dropout, 0, op.heads.count};
     const std::size_t heads = edges_.size(), all = heads * columns_;
     const SparseMatrix& m = problem.matrix(op.layer);
-    std::vector<double> sums(index(m.size) * all, 0.0);
+    std::vector<double> sums(at(m.size) * all, 0.0);
     for (std::size_t k = 0; k < heads; ++k) {
         for (std::int64_t v = 0; v < m.size; ++v) {
             const std::size_t begin = edges_[k].size();
             double total = 0, largest = -std::numeric_limits<double>::infinity();
             const auto leaky = [&](double x) { return x > 0 ? x : heads_.slope * x; };
-            for (std::int64_t e = m.row_start[index(v)]; e < m.row_start[index(v + 1)]; ++e) {
-                const std::int64_t u = m.column[index(e)];
-                const double score = dot(&h_[index(u) * all + k * columns_], &source_[k * columns_], columns_) +
-                                     dot(&h_[index(v) * all + k * columns_], &target_[k * columns_], columns_);
+            for (std::int64_t e = m.row_start[at(v)]; e < m.row_start[at(v + 1)]; ++e) {
+                const std::int64_t u = m.column[at(e)];
+                const double score = dot(&h_[at(u) * all + k * columns_], &source_[k * columns_], columns_) +
+                                     dot(&h_[at(v) * all + k * columns_], &target_[k * columns_], columns_);
                 const double kept = kernels::reference::weight_kept(
                     dropout, static_cast<std::int32_t>(u), static_cast<std::int32_t>(v), static_cast<std::int64_t>(k));
-                edges_[k].push_back({index(u), index(v), score, 0, kept});
+                edges_[k].push_back({at(u), at(v), score, 0, kept});
                 largest = std::max(largest, leaky(score));
             }
             for (std::size_t e = begin; e < edges_[k].size(); ++e)
@@ -62,7 +62,7 @@ SerialAttention::SerialAttention(const SerialProblem& problem, const SerialSetti
         value_ = std::move(sums);
         return;
     }
-    value_.assign(index(m.size) * columns_, 0.0);
+    value_.assign(at(m.size) * columns_, 0.0);
     for (std::size_t i = 0; i < sums.size(); ++i)
         value_[i / all * columns_ + i % columns_] += sums[i] / static_cast<double>(heads);
 }

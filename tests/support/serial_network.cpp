@@ -4,6 +4,8 @@
 #include "tests/support/serial_attention.hpp"
 #include "tests/support/serial_cosine.hpp"
 
+#include <gnnplan/base/at.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,15 +15,13 @@ namespace {
 
 using Values = std::vector<double>;  // a dense row-major matrix
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // c = m * b, b has `width` columns.
 Values sparse_times(const SparseMatrix& m, const Values& b, std::int64_t width) {
-    Values c(index(m.size * width), 0.0);
+    Values c(at(m.size * width), 0.0);
     for (std::int64_t i = 0; i < m.size; ++i) {
-        for (std::int64_t e = m.row_start[index(i)]; e < m.row_start[index(i + 1)]; ++e) {
+        for (std::int64_t e = m.row_start[at(i)]; e < m.row_start[at(i + 1)]; ++e) {
             for (std::int64_t j = 0; j < width; ++j) {
-                c[index(i * width + j)] += m.value[index(e)] * b[index(m.column[index(e)] * width + j)];
+                c[at(i * width + j)] += m.value[at(e)] * b[at(m.column[at(e)] * width + j)];
             }
         }
     }
@@ -30,13 +30,13 @@ Values sparse_times(const SparseMatrix& m, const Values& b, std::int64_t width) 
 
 // Row i of the result is the elementwise largest of the rows of b that row i of m has entries for; zeros for none.
 Values largest_of(const SparseMatrix& m, const Values& b, std::int64_t width) {
-    Values c(index(m.size * width), 0.0);
+    Values c(at(m.size * width), 0.0);
     for (std::int64_t i = 0; i < m.size; ++i) {
         for (std::int64_t j = 0; j < width; ++j) {
-            for (std::int64_t e = m.row_start[index(i)]; e < m.row_start[index(i + 1)]; ++e) {
-                const double x = b[index(m.column[index(e)] * width + j)];
-                double& largest = c[index(i * width + j)];
-                largest = e == m.row_start[index(i)] ? x : std::max(largest, x);
+            for (std::int64_t e = m.row_start[at(i)]; e < m.row_start[at(i + 1)]; ++e) {
+                const double x = b[at(m.column[at(e)] * width + j)];
+                double& largest = c[at(i * width + j)];
+                largest = e == m.row_start[at(i)] ? x : std::max(largest, x);
             }
         }
     }
@@ -49,12 +49,12 @@ Values back_from_largest(const SparseMatrix& m, const Values& b, const Values& c
     for (std::int64_t i = 0; i < m.size; ++i) {
         for (std::int64_t j = 0; j < width; ++j) {
             std::vector<std::size_t> largest;
-            for (std::int64_t e = m.row_start[index(i)]; e < m.row_start[index(i + 1)]; ++e) {
-                const std::size_t at = index(m.column[index(e)] * width + j);
-                if (b[at] == c[index(i * width + j)]) largest.push_back(at);
+            for (std::int64_t e = m.row_start[at(i)]; e < m.row_start[at(i + 1)]; ++e) {
+                const std::size_t place = at(m.column[at(e)] * width + j);
+                if (b[place] == c[at(i * width + j)]) largest.push_back(place);
             }
-            for (const std::size_t at : largest)
-                result[at] += g[index(i * width + j)] / static_cast<double>(largest.size());
+            for (const std::size_t place : largest)
+                result[place] += g[at(i * width + j)] / static_cast<double>(largest.size());
         }
     }
     return result;
@@ -64,9 +64,9 @@ Values back_from_largest(const SparseMatrix& m, const Values& b, const Values& c
 double closest_to_largest(const SparseMatrix& m, const Values& b, const Values& c, std::int64_t width) {
     double distance = std::numeric_limits<double>::infinity();
     for (std::int64_t i = 0; i < m.size; ++i) {
-        for (std::int64_t e = m.row_start[index(i)]; e < m.row_start[index(i + 1)]; ++e) {
+        for (std::int64_t e = m.row_start[at(i)]; e < m.row_start[at(i + 1)]; ++e) {
             for (std::int64_t j = 0; j < width; ++j) {
-                const double gap = c[index(i * width + j)] - b[index(m.column[index(e)] * width + j)];
+                const double gap = c[at(i * width + j)] - b[at(m.column[at(e)] * width + j)];
                 if (gap > 0) distance = std::min(distance, gap);
             }
         }
@@ -86,10 +86,10 @@ double slope(OpKind kind, double z) {
 
 // c = a * b; a is n x k, b is k x m.
 Values times(const Values& a, const Values& b, std::int64_t n, std::int64_t k, std::int64_t m) {
-    Values c(index(n * m), 0.0);
+    Values c(at(n * m), 0.0);
     for (std::int64_t i = 0; i < n; ++i) {
         for (std::int64_t t = 0; t < k; ++t) {
-            for (std::int64_t j = 0; j < m; ++j) c[index(i * m + j)] += a[index(i * k + t)] * b[index(t * m + j)];
+            for (std::int64_t j = 0; j < m; ++j) c[at(i * m + j)] += a[at(i * k + t)] * b[at(t * m + j)];
         }
     }
     return c;
@@ -97,10 +97,10 @@ Values times(const Values& a, const Values& b, std::int64_t n, std::int64_t k, s
 
 // c = a^T * b; a is n x k, b is n x m.
 Values transposed_times(const Values& a, const Values& b, std::int64_t n, std::int64_t k, std::int64_t m) {
-    Values c(index(k * m), 0.0);
+    Values c(at(k * m), 0.0);
     for (std::int64_t i = 0; i < n; ++i) {
         for (std::int64_t t = 0; t < k; ++t) {
-            for (std::int64_t j = 0; j < m; ++j) c[index(t * m + j)] += a[index(i * k + t)] * b[index(i * m + j)];
+            for (std::int64_t j = 0; j < m; ++j) c[at(t * m + j)] += a[at(i * k + t)] * b[at(i * m + j)];
         }
     }
     return c;
@@ -108,10 +108,10 @@ Values transposed_times(const Values& a, const Values& b, std::int64_t n, std::i
 
 // c = a * b^T; a is n x m, b is k x m.
 Values times_transposed(const Values& a, const Values& b, std::int64_t n, std::int64_t m, std::int64_t k) {
-    Values c(index(n * k), 0.0);
+    Values c(at(n * k), 0.0);
     for (std::int64_t i = 0; i < n; ++i) {
         for (std::int64_t t = 0; t < k; ++t) {
-            for (std::int64_t j = 0; j < m; ++j) c[index(i * k + t)] += a[index(i * m + j)] * b[index(t * m + j)];
+            for (std::int64_t j = 0; j < m; ++j) c[at(i * k + t)] += a[at(i * m + j)] * b[at(t * m + j)];
         }
     }
     return c;
@@ -122,7 +122,7 @@ Values dropout_factors(const SerialProblem& problem, const SerialSettings& setti
                        std::uint32_t epoch) {
     const std::int64_t rows = problem.vertices();
     const float p = layer == 1 ? settings.input_dropout : settings.dropout;
-    Values factors(index(rows * columns), 1.0);
+    Values factors(at(rows * columns), 1.0);
     if (p == 0) return factors;
     std::vector<float> ones(factors.size(), 1.0F);
     std::vector<float> dropped(factors.size());
@@ -185,15 +185,15 @@ public:
         for (const Op& op : model_.ops) {
             if (op.kind == OpKind::aggregate && op.reduce == Reduce::attention)
                 distance = std::min(distance, attention(op).kink_distance());
-            const bool reads_features = op.kind == OpKind::aggregate && model_.ops[index(op.inputs[0])].layer <= 1 &&
-                                        model_.ops[index(op.inputs[0])].kind == OpKind::dropout;
+            const bool reads_features = op.kind == OpKind::aggregate && model_.ops[at(op.inputs[0])].layer <= 1 &&
+                                        model_.ops[at(op.inputs[0])].kind == OpKind::dropout;
             if (op.kind == OpKind::aggregate && op.reduce == Reduce::max && !reads_features) {
-                const std::size_t id = index(&op - model_.ops.data());
+                const std::size_t id = at(&op - model_.ops.data());
                 distance =
                     std::min(distance, closest_to_largest(problem_.matrix(op.layer), input(op), values_[id], op.width));
             }
             if (op.kind != OpKind::relu && op.kind != OpKind::leaky_relu) continue;
-            for (const double z : values_[index(op.inputs[0])]) {
+            for (const double z : values_[at(op.inputs[0])]) {
                 if (z != 0) distance = std::min(distance, std::abs(z));
             }
         }
@@ -201,9 +201,9 @@ public:
     }
 
 private:
-    std::size_t logits_op() const { return index(model_.ops.back().inputs[0]); }
-    const Values& input(const Op& op, std::size_t which = 0) const { return values_[index(op.inputs[which])]; }
-    std::int64_t in_width(const Op& op) const { return model_.ops[index(op.inputs[0])].width; }
+    std::size_t logits_op() const { return at(model_.ops.back().inputs[0]); }
+    const Values& input(const Op& op, std::size_t which = 0) const { return values_[at(op.inputs[which])]; }
+    std::int64_t in_width(const Op& op) const { return model_.ops[at(op.inputs[0])].width; }
     std::int64_t rows() const { return problem_.vertices(); }
     const Values& parameter(const Op& op) const { return value_of(model_, parameters_, op.parameter); }
 
@@ -238,7 +238,7 @@ private:
             return arrive(back.h);
         }
         if (op.reduce == Reduce::max) {
-            const Values& made = values_[index(&op - model_.ops.data())];
+            const Values& made = values_[at(&op - model_.ops.data())];
             return arrive(back_from_largest(problem_.matrix(op.layer), input(op), made, g, op.width));
         }
         Values back = sparse_times(transposed(problem_.matrix(op.layer)), g, op.width);
@@ -264,7 +264,7 @@ private:
             case OpKind::linear: return times(x, parameter(op), rows(), in_width(op), op.width);
             case OpKind::add: add(x, input(op, 1)); break;
             case OpKind::bias:
-                for (std::size_t i = 0; i < x.size(); ++i) x[i] += parameter(op)[i % index(op.width)];
+                for (std::size_t i = 0; i < x.size(); ++i) x[i] += parameter(op)[i % at(op.width)];
                 break;
             case OpKind::relu:
             case OpKind::elu:
@@ -281,7 +281,7 @@ private:
     void pass_back(const Op& op, const Values& g, Parameters& of_parameters) {
         if (op.kind == OpKind::input) return;
         const auto arrive = [&](const Values& gradient, std::size_t which = 0) {
-            add(gradients_[index(op.inputs[which])], gradient);
+            add(gradients_[at(op.inputs[which])], gradient);
         };
         switch (op.kind) {
             case OpKind::dropout: {
@@ -297,7 +297,7 @@ private:
             case OpKind::add: return arrive(g, 0), arrive(g, 1);
             case OpKind::bias: {
                 Values& sum = value_of(model_, of_parameters, op.parameter);
-                for (std::size_t i = 0; i < g.size(); ++i) sum[i % index(op.width)] += g[i];
+                for (std::size_t i = 0; i < g.size(); ++i) sum[i % at(op.width)] += g[i];
                 return arrive(g);
             }
             case OpKind::relu:
@@ -329,15 +329,15 @@ double cross_entropy(const SerialProblem& problem, const Values& logits, Values&
     gradient.assign(logits.size(), 0.0);
     double loss = 0;
     for (std::int64_t v = 0; v < problem.vertices(); ++v) {
-        if (problem.training[index(v)] != 1) continue;
-        const double* row = &logits[index(v * classes)];
+        if (problem.training[at(v)] != 1) continue;
+        const double* row = &logits[at(v * classes)];
         const double largest = *std::max_element(row, row + classes);
         double sum = 0;
         for (std::int64_t c = 0; c < classes; ++c) sum += std::exp(row[c] - largest);
-        const std::int64_t label = problem.labels[index(v)];
+        const std::int64_t label = problem.labels[at(v)];
         loss += std::log(sum) + largest - row[label];
         for (std::int64_t c = 0; c < classes; ++c) {
-            gradient[index(v * classes + c)] = (std::exp(row[c] - largest) / sum - (c == label ? 1.0 : 0.0)) / count;
+            gradient[at(v * classes + c)] = (std::exp(row[c] - largest) / sum - (c == label ? 1.0 : 0.0)) / count;
         }
     }
     return loss / count;
@@ -380,10 +380,10 @@ SparseMatrix transposed(const SparseMatrix& matrix) {
     SparseMatrix result;
     result.size = matrix.size;
     result.row_start.push_back(0);
-    std::vector<std::vector<std::pair<std::int64_t, double>>> rows(index(matrix.size));
+    std::vector<std::vector<std::pair<std::int64_t, double>>> rows(at(matrix.size));
     for (std::int64_t i = 0; i < matrix.size; ++i) {
-        for (std::int64_t e = matrix.row_start[index(i)]; e < matrix.row_start[index(i + 1)]; ++e) {
-            rows[index(matrix.column[index(e)])].emplace_back(i, matrix.value[index(e)]);
+        for (std::int64_t e = matrix.row_start[at(i)]; e < matrix.row_start[at(i + 1)]; ++e) {
+            rows[at(matrix.column[at(e)])].emplace_back(i, matrix.value[at(e)]);
         }
     }
     for (const auto& row : rows) {
@@ -398,9 +398,8 @@ SparseMatrix transposed(const SparseMatrix& matrix) {
 
 ParameterPlace place_of(const std::vector<Parameter>& parameters, int id) {
     const auto is_vector = [](const Parameter& parameter) { return parameter.shape.size() == 1; };
-    ParameterPlace place{is_vector(parameters[index(id)]), 0};
-    for (int before = 0; before < id; ++before)
-        place.at += is_vector(parameters[index(before)]) == place.vector ? 1 : 0;
+    ParameterPlace place{is_vector(parameters[at(id)]), 0};
+    for (int before = 0; before < id; ++before) place.at += is_vector(parameters[at(before)]) == place.vector ? 1 : 0;
     return place;
 }
 
@@ -415,11 +414,11 @@ Parameters initial_parameters(const SerialProblem& problem, std::uint64_t seed) 
     Parameters parameters;
     for (const Parameter& parameter : problem.model.parameters) {
         if (parameter.shape.size() == 1) {
-            parameters.bias.emplace_back(index(parameter.shape[0]), parameter.init == Init::ones ? 1.0 : 0.0);
+            parameters.bias.emplace_back(at(parameter.shape[0]), parameter.init == Init::ones ? 1.0 : 0.0);
             continue;
         }
         const std::int64_t in = parameter.shape[0], out = parameter.shape[1];
-        std::vector<float> w(index(in * out));
+        std::vector<float> w(at(in * out));
         const auto stream = static_cast<std::uint32_t>(parameters.weight.size()) + 1;
         kernels::glorot_uniform(seed, stream, {w.data(), in, out, out});
         parameters.weight.emplace_back(w.begin(), w.end());

@@ -1,5 +1,6 @@
 #include "tests/support/tiny_graphs.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/models.hpp>
 
 #include "kernels/random.hpp"
@@ -11,8 +12,6 @@
 
 namespace gnnplan::testing {
 namespace {
-
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 enum ElementwiseKind : std::uint32_t { edges = 101, features = 102, labels = 103, subsets = 104, weights = 105 };
 
@@ -103,8 +102,8 @@ TinyGraph planted(std::int64_t vertices, double degree, std::int64_t width, std:
     TinyGraph graph = without_edges("planted", vertices, width, classes, seed);
     for (std::int64_t v = 0; v < vertices; ++v) {
         const auto own = static_cast<std::int32_t>(v % classes);
-        graph.labels[index(v)] = graph.labels[index(v)] < 0 ? -1 : own;
-        graph.feature[index(v * width + own % width)] += 0.5F;
+        graph.labels[at(v)] = graph.labels[at(v)] < 0 ? -1 : own;
+        graph.feature[at(v * width + own % width)] += 0.5F;
     }
     add_random_edges(graph, degree, seed);
     std::erase_if(graph.edges, [&](const auto& edge) {
@@ -152,15 +151,15 @@ double normalised(double weight, double out_degree, double in_degree, Normalisat
 
 // A^T, normalised.
 SparseMatrix forward_matrix(const TinyGraph& graph, const models::MatrixForm& form) {
-    using Source = std::pair<std::int32_t, double>;                   // with the weight of the edge from it
-    std::vector<std::vector<Source>> sources(index(graph.vertices));  // of the edges into v, itself included
-    std::vector<double> out_degree(index(graph.vertices), form.self_loops ? 1.0 : 0.0);
-    for (std::int32_t v = 0; form.self_loops && v < graph.vertices; ++v) sources[index(v)].emplace_back(v, 1.0);
+    using Source = std::pair<std::int32_t, double>;                // with the weight of the edge from it
+    std::vector<std::vector<Source>> sources(at(graph.vertices));  // of the edges into v, itself included
+    std::vector<double> out_degree(at(graph.vertices), form.self_loops ? 1.0 : 0.0);
+    for (std::int32_t v = 0; form.self_loops && v < graph.vertices; ++v) sources[at(v)].emplace_back(v, 1.0);
     for (std::size_t e = 0; e < graph.edges.size(); ++e) {
         const auto& [u, v] = graph.edges[e];
         const double weight = graph.weighted ? graph.weights[e] : 1;
-        sources[index(v)].emplace_back(u, weight);
-        out_degree[index(u)] += weight;
+        sources[at(v)].emplace_back(u, weight);
+        out_degree[at(u)] += weight;
     }
     SparseMatrix forward;
     forward.size = graph.vertices;
@@ -171,7 +170,7 @@ SparseMatrix forward_matrix(const TinyGraph& graph, const models::MatrixForm& fo
         for (const auto& [u, weight] : row) in_degree += weight;
         for (const auto& [u, weight] : row) {
             forward.column.push_back(u);
-            forward.value.push_back(normalised(weight, out_degree[index(u)], in_degree, form.normalisation));
+            forward.value.push_back(normalised(weight, out_degree[at(u)], in_degree, form.normalisation));
         }
         forward.row_start.push_back(static_cast<std::int64_t>(forward.column.size()));
     }
