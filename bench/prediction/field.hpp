@@ -1,7 +1,7 @@
 // The configurations of a problem, with their schedules and predictions.
 #pragma once
 
-#include "planner/search/space.hpp"
+#include "planner/search/costed.hpp"
 
 #include <gnnplan/select.hpp>
 

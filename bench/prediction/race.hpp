@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/prediction/interval.hpp"
-#include "planner/search/space.hpp"
+#include "planner/search/costed.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/data/dataset.hpp"
 

@@ -16,7 +16,28 @@ struct ResetUnfelt {
     }
 };
 
+struct FindRow {
+    std::string_view wanted;
+    FeltBy found = {};
+
+    template <class T>
+    void value(std::string_view key, const T&, const FeltBy& felt) {
+        if (key == wanted) found = felt;
+    }
+    template <class T>
+    void optional(std::string_view key, const T& member, const FeltBy& felt) {
+        value(key, member, felt);
+    }
+};
+
 }  // namespace
+
+FeltBy felt_by(std::string_view key) {
+    FindRow row{key};
+    const Switches any;
+    Switches::fields(any, row);
+    return row.found;
+}
 
 Switches as_felt(const Switches& switches, bool FeltBy::*by) {
     Switches felt = switches;

@@ -3,8 +3,7 @@
 #include "planner/lower/passes.hpp"
 
 #include <gnnplan/base/error.hpp>
-
-#include <algorithm>
+#include <gnnplan/ir/applicable.hpp>
 
 namespace gnnplan::lower {
 namespace {
@@ -62,10 +61,9 @@ void check_choices(const Configuration& configuration) {
 
 // One pass keeps nothing, has no loss and computes all vertices. Nobody wants whole rows of its matrices afterwards.
 void check_inference(const SiteGraph& model, const Configuration& configuration) {
-    if (configuration.ring && model.trains())
-        refuse("weight gradients need whole rows, which a ring never makes", "ring");
-    if (configuration.ring && !configuration.on().splits_columns())
-        refuse("a ring exchanges columns, and the grid does not split them", "ring");
+    if (configuration.ring) {
+        if (const auto why = why_no_ring(model, configuration.on())) refuse(std::string(*why), "ring");
+    }
     if (model.trains()) return;
     if (configuration.cached_aggregation || configuration.column_loss || configuration.loss_rows)
         refuse("an inference has no loss, and no second pass to keep anything for",
@@ -74,20 +72,9 @@ void check_inference(const SiteGraph& model, const Configuration& configuration)
                                                 : "loss_rows");
 }
 
-// Maxima and softmaxes need the whole neighbourhood of a vertex on the ranks that have its row.
 void check_neighbourhoods(const SiteGraph& model, const Configuration& configuration) {
-    const bool whole =
-        std::any_of(model.sites.begin(), model.sites.end(), [](const Site& site) { return !site.reorderable(); });
-    if (whole && configuration.on().splits_neighbourhoods()) {
-        refuse("a maximum or a softmax is no sum: no grid that splits neighbourhoods over ranks can take it",
-               "scheme " + scheme_of(configuration) + " on " + configuration.grid.text());
-    }
-    const bool keeps_values =
-        std::any_of(model.sites.begin(), model.sites.end(), [](const Site& site) { return !site.maps(); });
-    if (keeps_values && configuration.on().sends_nonzeros()) {
-        refuse("values of edges lie with whole neighbourhoods: no grid that shares out nonzeros can take them",
-               "scheme " + scheme_of(configuration) + " on " + configuration.grid.text());
-    }
+    if (const auto why = why_not_on(model, configuration.on(), configuration.attention))
+        refuse(std::string(*why), "scheme " + scheme_of(configuration) + " on " + configuration.grid.text());
     if (configuration.cached_aggregation && !model.aggregates_features())
         refuse("layer 1 does not aggregate the features as they are, so there is nothing to cache",
                "cached_aggregation");

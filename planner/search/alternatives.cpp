@@ -1,11 +1,11 @@
 #include "planner/search/alternatives.hpp"
 
-#include "planner/lower/rules.hpp"
 #include "planner/search/full_space.hpp"
 #include "planner/search/other_orders.hpp"
 #include "planner/search/paper_space.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gnnplan::search {
 namespace {
@@ -30,90 +30,32 @@ std::vector<Alternative> other_places(const std::vector<EvaluatedCandidate>& cos
     return found;
 }
 
-// Panels are packed in bfloat16 where that was asked for, and where the exchange and the overlap allow it.
-Configuration rounded(Configuration configuration, const SelectOptions& options) {
-    configuration.bf16 = options.bf16 && packs_panels(configuration.exchange, configuration.overlap);
-    return configuration;
+// The chosen configuration with one switch otherwise, or without a choice of a layer that most have not.
+std::vector<Changed> other_switches(const Space& space, const Configuration& chosen) {
+    const enumerate::Asked question = asked(space);
+    std::vector<Changed> changed;
+    const auto add = [&](const Choice& choice, bool pinned, Configuration configuration) {
+        configuration.bf16 = space.options.bf16;
+        configuration.switches() = configuration.rounded_where_packed();
+        changed.push_back({choice, pinned, std::move(configuration)});
+    };
+    for (const enumerate::SwitchRow* row : enumerate::switch_rows()) {
+        if (row->others == nullptr) continue;
+        for (const enumerate::OtherValue& other : row->others(question, chosen)) {
+            Configuration configuration = chosen;
+            configuration.switches() = other.switches;
+            add({row->key, other.value}, row->pinned(space.options), std::move(configuration));
+        }
+    }
+    for (const auto& [key, member] : {std::pair("replicated_input", &Configuration::replicated_input),
+                                      std::pair("column_loss", &Configuration::column_loss)}) {
+        if (!(chosen.*member)) continue;
+        Configuration configuration = chosen;
+        configuration.*member = false;
+        add({key, "off"}, false, std::move(configuration));
+    }
+    return changed;
 }
-
-// The chosen configuration with one switch the other way.
-class Switched {
-public:
-    Switched(const Space& space, const Configuration& chosen)
-        : options_(space.options),
-          model_(space.model),
-          chosen_(chosen),
-          compares_(space.compares()),
-          may_store_(space.may_store_scores()),
-          reads_values_(space.reads_values()) {}
-
-    std::vector<Changed> all() {
-        const Grid& grid = chosen_.grid;
-        const bool panels = chosen_.exchange == Exchange::panels;
-        if (grid.x > 1) {
-            add({"exchange", panels ? "rows" : "panels"}, options_.exchange.has_value(),
-                [&](Configuration& c) { c.exchange = panels ? Exchange::rows : Exchange::panels; });
-        }
-        if (chosen_.on().can_overlap()) {
-            add({"overlap", chosen_.overlap ? "off" : "on"}, options_.overlap.has_value(),
-                [](Configuration& c) { c.overlap = !c.overlap; });
-        }
-        off("permutation", chosen_.permutation, options_.permutation.has_value(),
-            [](Configuration& c) { c.permutation = false; });
-        off("parts", chosen_.parts > 1, options_.partition, [](Configuration& c) { c.parts = 0; });
-        off("loss_rows", chosen_.loss_rows, options_.loss_rows.has_value(),
-            [](Configuration& c) { c.loss_rows = false; });
-        off("factored_values", chosen_.factored_values && reads_values_, options_.factored_values.has_value(),
-            [](Configuration& c) { c.factored_values = false; });
-        other_scores("columns", Scores::columns);
-        other_scores("whole_rows", Scores::whole_rows);
-        other_scores("dealt_rows", Scores::dealt_rows);
-        other_attention();
-        Configuration rung = chosen_;
-        rung.ring = true;
-        if (chosen_.ring || may_ring(rung)) {
-            add({"ring", chosen_.ring ? "off" : "on"}, options_.ring.has_value(),
-                [](Configuration& c) { c.ring = !c.ring; });
-        }
-        off("replicated_input", chosen_.replicated_input, false, [](Configuration& c) { c.replicated_input = false; });
-        off("column_loss", chosen_.column_loss, false, [](Configuration& c) { c.column_loss = false; });
-        return std::move(changed_);
-    }
-
-private:
-    bool may_ring(const Configuration& configuration) const {
-        return !model_.trains() && configuration.on().splits_columns() &&
-               lower::Rules(model_, configuration).any_rings();
-    }
-    template <class Change>
-    void add(const Choice& choice, bool pinned, const Change& change) {
-        Configuration configuration = chosen_;
-        change(configuration);
-        changed_.push_back({choice, pinned, rounded(std::move(configuration), options_)});
-    }
-    void other_scores(const char* value, Scores scores) {
-        if (compares_ && chosen_.on().splits_columns() && chosen_.scores != scores)
-            add({"scores", value}, options_.scores.has_value(), [&](Configuration& c) { c.scores = scores; });
-    }
-    void other_attention() {
-        if (!may_store_ || chosen_.on().sends_nonzeros()) return;
-        const bool stores = chosen_.attention == AttentionScores::stored;
-        add({"attention", stores ? "recompute" : "stored"}, options_.attention.has_value(),
-            [&](Configuration& c) { c.attention = stores ? AttentionScores::recompute : AttentionScores::stored; });
-    }
-    template <class Change>
-    void off(const char* key, bool on, bool pinned, const Change& change) {
-        if (on) add({key, "off"}, pinned, change);
-    }
-
-    const SelectOptions& options_;
-    const SiteGraph& model_;
-    const Configuration& chosen_;
-    bool compares_;      // rows, for scores of edges
-    bool may_store_;     // scores of attention
-    bool reads_values_;  // of nonzeros
-    std::vector<Changed> changed_;
-};
 
 // 1D with the products in these forward orders and in the backward orders that automatic differentiation makes of them:
 // of A (X W) it takes A G first, of (A X) W first G W^T, and the products that the weight gradient needs are left over.
@@ -171,7 +113,7 @@ std::vector<Alternative> alternatives(const Space& space, const std::vector<Eval
     std::vector<Alternative> found = other_places(costed, chosen);
     for (const std::vector<Changed>& changed :
          {other_orders(space, chosen, machine, graphs), keeping_less(space, chosen, machine, graphs),
-          Switched(space, chosen).all(), baselines(space, chosen)}) {
+          other_switches(space, chosen), baselines(space, chosen)}) {
         for (const Changed& entry : changed) {
             if (space.options.progress)
                 space.options.progress("looking at what choices are worth: " + text(entry.choice));

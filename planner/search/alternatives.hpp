@@ -2,7 +2,7 @@
 // by default. For people to read and for tools to print; nothing runs an alternative.
 #pragma once
 
-#include "planner/search/space.hpp"
+#include "planner/search/costed.hpp"
 
 #include <vector>
 

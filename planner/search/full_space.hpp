@@ -7,8 +7,7 @@
 #pragma once
 
 #include "planner/enumerate/choices.hpp"
-#include "planner/search/space.hpp"
-#include "planner/search/step_costs.hpp"
+#include "planner/search/costed.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -53,9 +52,6 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const D
 std::vector<Choices> regular_choices(const Space& space, const Distribution& on);
 
 Configuration configuration_of(const ConfigurationFrame& frame, const Choices& choices);
-
-// Deep networks are costed layer by layer, and what the loss reads of every layer has the rows of the last one.
-bool never_pruned(const Space& space);
 
 // Ranks the members on the given grids, with stored values, factored ones or both.
 Members rank_members(const Space& space, const std::vector<Distribution>& grids, const Machine& machine,

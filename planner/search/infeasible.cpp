@@ -1,6 +1,7 @@
 #include "planner/search/infeasible.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
+#include <gnnplan/ir/applicable.hpp>
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ public:
         : space_(space), graphs_(graphs), configuration_(thriftiest), copies_(space.options.replication.value_or(1)) {
         configuration_.sharing = Sharing::replicated;
         configuration_.parts = 0;
-        configuration_.ring = configuration_.ring && copies_ > 1;
+        configuration_.ring = configuration_.ring && !why_no_ring(space.model, {Sharing::replicated, {1, copies_, 1}});
         overlap_ = thriftiest.overlap;
     }
 

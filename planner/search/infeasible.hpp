@@ -1,7 +1,7 @@
 // What to tell someone whose problem fits nowhere.
 #pragma once
 
-#include "planner/search/space.hpp"
+#include "planner/search/costed.hpp"
 
 namespace gnnplan::search {
 

@@ -1,6 +1,5 @@
 #include "planner/search/other_orders.hpp"
 
-#include "planner/lower/rules.hpp"
 #include "planner/search/full_space.hpp"
 #include "planner/search/paper_space.hpp"
 
@@ -72,7 +71,7 @@ std::vector<Configuration> with_choice(const Space& space, const Configuration& 
         for (int l = group.first; l <= group.last; ++l) choices[static_cast<std::size_t>(l - 1)] = choice;
         configurations.push_back(chosen);
         enumerate::apply(choices, configurations.back());
-        configurations.back().ring = chosen.ring && lower::Rules(space.model, configurations.back()).any_rings();
+        configurations.back().ring = chosen.ring && asked(space).rings(space.model, configurations.back());
     }
     return configurations;
 }
@@ -192,7 +191,7 @@ std::vector<Changed> keeping_less(const Space& space, const Configuration& chose
     const std::size_t across_epochs = chosen.cached_aggregation ? 1 : 0;
     const bool deep = space.depth() > max_varied_layers;
     // Products of one order keep what their gradient needs.
-    if (!deep && !space.needs_whole_neighbourhoods() && kept_products(chosen).size() > across_epochs)
+    if (!deep && !space.model.needs_whole_neighbourhoods() && kept_products(chosen).size() > across_epochs)
         changed.push_back({{"kept", "nothing"}, false, keeping_nothing(chosen)});
     return changed;
 }

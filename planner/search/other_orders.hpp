@@ -1,7 +1,7 @@
 // The chosen configuration with the order of products of a layer changed, or with less kept.
 #pragma once
 
-#include "planner/search/space.hpp"
+#include "planner/search/costed.hpp"
 
 #include <vector>
 

@@ -23,6 +23,19 @@ std::vector<enumerate::OrderPair> orders_of(const Space& space) {
     return pairs;
 }
 
+// Nothing of the switches is searched: panels are exchanged, and all else is off, unless pinned.
+Switches as_pinned(const Pins& pins, const Distribution& on) {
+    Switches switches;
+    const Exchange exchange = pins.exchange.value_or(Exchange::panels);
+    switches.exchange = on.grid.x > 1 ? exchange : Exchange::none;
+    switches.overlap = pins.overlap.value_or(false);
+    switches.permutation = pins.permutation.value_or(false);
+    switches.factored_values = pins.factored_values.value_or(false);
+    switches.bf16 = pins.bf16;
+    switches.parts = pins.partition ? on.grid.x : 0;
+    return switches.rounded_where_packed();
+}
+
 Configuration configure(const Space& space, const enumerate::OrderPair& orders, const Distribution& on) {
     Configuration configuration;
     configuration.sharing = on.sharing;
@@ -31,13 +44,7 @@ Configuration configure(const Space& space, const enumerate::OrderPair& orders, 
     configuration.forward = orders.forward;
     configuration.backward = orders.backward;
     configuration.operands = enumerate::paper_operands(orders.forward, orders.backward, space.widths);
-    const Exchange exchange = space.options.exchange.value_or(Exchange::panels);
-    configuration.exchange = configuration.grid.x > 1 ? exchange : Exchange::none;
-    configuration.overlap = space.options.overlap.value_or(false);
-    configuration.permutation = space.options.permutation.value_or(false);
-    configuration.factored_values = space.options.factored_values.value_or(false);
-    configuration.bf16 = space.options.bf16 && packs_panels(configuration.exchange, configuration.overlap);
-    configuration.parts = space.options.partition ? on.grid.x : 0;
+    configuration.switches() = as_pinned(space.options, on);
     configuration.constant_input = space.options.constant_input;
     return configuration;
 }

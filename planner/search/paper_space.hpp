@@ -2,7 +2,7 @@
 // published scheme, whose products all start with the sparse matrix.
 #pragma once
 
-#include "planner/search/space.hpp"
+#include "planner/search/costed.hpp"
 
 namespace gnnplan::search {
 

@@ -1,6 +1,7 @@
 #include <gnnplan/select.hpp>
 
 #include "planner/search/alternatives.hpp"
+#include "planner/search/candidates.hpp"
 #include "planner/search/infeasible.hpp"
 #include "planner/search/pick.hpp"
 

@@ -49,7 +49,8 @@ struct Run {
         frame.trains = task == Task::train;
         if (on.splits_columns()) frame.switches.scores = scores, frame.switches.ring = ring;
         // The same turns are those of additive attention, of which two in three have scores stored.
-        const bool stores = space.may_store_scores() && !on.sends_nonzeros() && scores != Scores::columns;
+        const bool stores = space.model.trains() && space.model.reduces_by(Reduce::attention) && !on.sends_nonzeros() &&
+                            scores != Scores::columns;
         if (stores) frame.switches.attention = AttentionScores::stored;
         // Weights of edges, and what drawn ones stand for, are in no scales that make their values.
         if (problem.dataset().report().weighted || counts.samples_weighted()) frame.switches.factored_values = false;

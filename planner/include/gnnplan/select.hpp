@@ -30,24 +30,14 @@ enum class SearchSpace : std::uint8_t { full, paper };
 // What a Pareto front may be asked over.
 enum class Objective : std::uint8_t { time, memory, volume, spmm };
 
-// What may be pinned for what-if questions; unset: searched. A pinned choice that does not exist for the ranks is an
-// Error{usage}.
-struct SelectOptions {
+// What may be pinned for what-if questions, the switches among it; unset: searched. A pinned choice that does not exist
+// for the ranks is an Error{usage}.
+struct SelectOptions : Pins {
     SearchSpace space = SearchSpace::full;
     std::optional<std::string> scheme;  // one of scheme_names()
     std::optional<int> replication;     // R_A of rdm, c of 1.5d; must divide the ranks
     std::optional<Grid> grid;
     std::optional<Orders> forward, backward;
-    std::optional<Exchange> exchange;  // panels or rows, where a grid has panels to exchange
-    std::optional<bool> overlap;
-    std::optional<bool> permutation;
-    std::optional<bool> loss_rows;  // whether layers work on the rows only that the loss needs
-    std::optional<bool> factored_values;
-    std::optional<AttentionScores> attention;  // where backward passes of additive attention have scores from
-    std::optional<Scores> scores;              // how ranks make scores of edges together, in models that have any
-    std::optional<bool> ring;                  // whether dense products of an inference exchange tiles where they can
-    bool bf16 = false;                         // dense operands of products rounded to bfloat16 where panels are packed
-    bool partition = false;            // vertices numbered by a partitioner, where the graph is there to be partitioned
     std::int64_t memory_per_rank = 0;  // bytes; 0: what the machine leaves
     std::int64_t buffer_bytes = 0;     // of each product's buffers of what others send, on every rank; 0: any
     bool constant_input = false;       // features never change between epochs, whatever a run asks

@@ -106,6 +106,40 @@ TEST(Lower, DirectedGraphsKeepBothMatrices) {
     EXPECT_EQ(adjacencies(false), 2);
 }
 
+// Scores of edges that are stored lie with whole neighbourhoods; a grid that shares out nonzeros splits these.
+TEST(Lower, RefusesStoredScoresWhereNonzerosAreSharedOut) {
+    ModelRecord record;
+    record.name = "gat";
+    record.widths = {8, 8, 4};
+    const SiteGraph gat = sites_of(models::build(record));
+    const OnlyOrders only = *gat.product(1).only_orders();
+    Configuration configuration;
+    configuration.grid = {2, 2, 1};
+    configuration.forward = {only.forward, only.forward};
+    configuration.backward = {only.backward, Order::none};
+    configuration.operands = {only.operand, only.operand};
+    configuration.exchange = Exchange::panels;
+    GraphShape graph;
+    graph.vertices = 40;
+    for (const Sharing sharing : {Sharing::replicated, Sharing::sharded}) {
+        for (const AttentionScores attention : {AttentionScores::recompute, AttentionScores::stored}) {
+            configuration.sharing = sharing, configuration.attention = attention;
+            if (sharing == Sharing::replicated || attention == AttentionScores::recompute) {
+                EXPECT_NO_THROW(validate(lower(gat, configuration, graph)));
+                continue;
+            }
+            try {
+                lower(gat, configuration, graph);
+                ADD_FAILURE() << "lowered";
+            } catch (const Error& error) {
+                EXPECT_EQ(error.code(), ErrorCode::usage);
+                EXPECT_NE(std::string(error.what()).find("values of edges lie with whole neighbourhoods"),
+                          std::string::npos);
+            }
+        }
+    }
+}
+
 TEST(Lower, RefusesOrdersOfTheWrongLength) {
     Configuration c = configuration(enumerate::all_orders(2)[0], {13, 7, 5}, 2, 2);
     c.forward.pop_back();

@@ -1,11 +1,12 @@
 // Which dense products of a pass are rings, and that nothing else changes: each takes the place of two redistributions.
-#include "planner/enumerate/ring.hpp"
 #include "planner/enumerate/grids.hpp"
+#include "planner/enumerate/switches.hpp"
 #include "planner/lower/lower.hpp"
 #include "planner/lower/rules.hpp"
 
 #include <gtest/gtest.h>
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/applicable.hpp>
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/traffic.hpp>
 #include <gnnplan/models.hpp>
@@ -143,7 +144,7 @@ TEST(Ring, TakesThePlaceOfTwoRedistributions) {
         const SiteGraph model = sites_of(applied(models::build(record)));
         for (const int ranks : {2, 3, 4, 6, 8}) {
             for (const Distribution& on : enumerate::distributions(ranks, {})) {
-                if (enumerate::ring_choices(false, on, true).empty()) continue;
+                if (why_no_ring(model, on)) continue;
                 for (const std::string orders : {"SSS", "SSD", "SDS", "SDD", "DSS", "DSD", "DDS", "DDD"}) {
                     if (!fits(model, orders, on)) continue;
                     SCOPED_TRACE(record.name + " " + record.aggregator + (record.residual ? " residual " : " ") +
@@ -214,13 +215,24 @@ TEST(Ring, IsAChoiceOfPassesThatOnlyGoForward) {
     using Choices = std::vector<bool>;
     const Distribution split{Sharing::replicated, {2, 2, 1}}, rows{Sharing::replicated, {4, 1, 1}};
     const Distribution dealt{Sharing::block_distributed, {2, 2, 1}};
-    EXPECT_EQ(enumerate::ring_choices(false, split, {}), (Choices{false, true}));
-    EXPECT_EQ(enumerate::ring_choices(false, split, true), Choices{true});
-    EXPECT_EQ(enumerate::ring_choices(false, split, false), Choices{false});
-    EXPECT_EQ(enumerate::ring_choices(true, split, {}), Choices{false});
+    const OpGraph trained = models::build(model_of("gcn"));
+    const SiteGraph inference = sites_of(applied(trained)), training = sites_of(trained);
+    const auto rings = [](const SiteGraph& model, const Distribution& on, std::optional<bool> pin) {
+        enumerate::Asked asked{model};
+        asked.pins.ring = pin;
+        Choices found;
+        for (const Switches& switches : enumerate::lowered_switches(asked, on, false)) {
+            if (!switches.permutation) found.push_back(switches.ring);
+        }
+        return found;
+    };
+    EXPECT_EQ(rings(inference, split, {}), (Choices{false, true}));
+    EXPECT_EQ(rings(inference, split, true), Choices{true});
+    EXPECT_EQ(rings(inference, split, false), Choices{false});
+    EXPECT_EQ(rings(training, split, {}), Choices{false});
     for (const Distribution& on : {rows, dealt}) {
-        EXPECT_EQ(enumerate::ring_choices(false, on, {}), Choices{false});
-        EXPECT_EQ(enumerate::ring_choices(false, on, true), Choices());
+        EXPECT_EQ(rings(inference, on, {}), Choices{false});
+        EXPECT_EQ(rings(inference, on, true), Choices());
     }
 }
 

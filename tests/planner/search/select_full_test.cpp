@@ -1,4 +1,5 @@
 // select() over the full space.
+#include "planner/enumerate/grids.hpp"
 #include "planner/io/plan.hpp"
 #include "planner/search/pick.hpp"
 #include "tests/planner/search/problems.hpp"

@@ -12,6 +12,7 @@
 #include <gnnplan/ir/config.hpp>
 #include <gnnplan/ir/op_graph.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -82,6 +83,14 @@ struct SiteGraph {
     }
     // Whether it ends in a loss, so that there is a backward pass.
     bool trains() const { return sites.back().kind == SiteKind::loss; }
+    // Whether any layer aggregates in this way.
+    bool reduces_by(Reduce reduce) const {
+        return std::any_of(products.begin(), products.end(), [&](int product) { return at(product).reduce == reduce; });
+    }
+    // Whether a layer makes something of all neighbours of a vertex that is no sum: a maximum, or a softmax.
+    bool needs_whole_neighbourhoods() const {
+        return std::any_of(sites.begin(), sites.end(), [](const Site& site) { return !site.reorderable(); });
+    }
     // The site whose value layer `l` leaves to the next one, or to the end.
     int result(int l) const { return results[static_cast<std::size_t>(l - 1)]; }
     // The sites that read the value of `site`, in order; what a linear map is added to, it reads too.

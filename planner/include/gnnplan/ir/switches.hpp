@@ -4,6 +4,8 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace gnnplan {
 
@@ -53,6 +55,13 @@ struct Switches {
     // Of layers by additive attention, in training.
     AttentionScores attention = AttentionScores::recompute;
 
+    // The same with bfloat16 only where products pack panels.
+    Switches rounded_where_packed() const {
+        Switches switches = *this;
+        switches.bf16 = bf16 && packs_panels(exchange, overlap);
+        return switches;
+    }
+
     // Compared by the members in this order: of two, the one that leaves the earlier switch off is less.
     auto operator<=>(const Switches&) const = default;
 
@@ -73,6 +82,23 @@ struct Switches {
         archive.optional("attention", self.attention, FeltBy{.loading = false, .candidates = false});
     }
 };
+
+// What may be pinned of the switches; unset: searched.
+struct Pins {
+    std::optional<Exchange> exchange;  // panels or rows, where a grid has panels to exchange
+    std::optional<bool> overlap;
+    std::optional<bool> permutation;
+    std::optional<bool> loss_rows;  // whether layers work on the rows only that the loss needs
+    std::optional<bool> factored_values;
+    std::optional<AttentionScores> attention;  // where backward passes of additive attention have scores from
+    std::optional<Scores> scores;              // how ranks make scores of edges together, in models that have any
+    std::optional<bool> ring;                  // whether dense products of an inference exchange tiles where they can
+    bool bf16 = false;                         // dense operands of products rounded to bfloat16 where panels are packed
+    bool partition = false;  // vertices numbered by a partitioner, where the graph is there to be partitioned
+};
+
+// What the row with this key says.
+FeltBy felt_by(std::string_view key);
 
 // The switches with those at their defaults that this part of a search does not feel.
 Switches as_felt(const Switches& switches, bool FeltBy::*by);

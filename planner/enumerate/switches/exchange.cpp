@@ -1,0 +1,43 @@
+// How panels travel, which matters where there is something to exchange.
+#include "planner/enumerate/switches/rows.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+namespace gnnplan::enumerate {
+namespace {
+
+std::vector<Switches> exchanges(const Asked& asked, const Distribution& on, const Switches& so_far) {
+    if (!on.sends_rows()) return with_each(so_far, &Switches::exchange, {Exchange::none});
+    return with_each(so_far, &Switches::exchange, pinned_or(asked.pins.exchange, {Exchange::panels, Exchange::rows}));
+}
+
+std::vector<OtherValue> other_exchange(const Asked&, const Configuration& chosen) {
+    if (!chosen.on().sends_rows()) return {};
+    if (chosen.exchange == Exchange::panels) return {other(chosen, "rows", &Switches::exchange, Exchange::rows)};
+    return {other(chosen, "panels", &Switches::exchange, Exchange::panels)};
+}
+
+void check_exchange(const Asked& asked) {
+    if (asked.pins.exchange == Exchange::none)
+        throw Error(ErrorCode::usage, "panels or rows are exchanged, wherever there are any", "--exchange");
+}
+
+std::vector<Switches> overlaps(const Asked& asked, const Distribution& on, const Switches& so_far) {
+    if (!on.can_overlap()) return with_each(so_far, &Switches::overlap, {false});
+    return with_each(so_far, &Switches::overlap, pinned_or(asked.pins.overlap, {false, true}));
+}
+
+std::vector<OtherValue> other_overlap(const Asked&, const Configuration& chosen) {
+    if (!chosen.on().can_overlap()) return {};
+    return {turned(chosen, &Switches::overlap)};
+}
+
+}  // namespace
+
+extern const SwitchRow exchange_row, overlap_row;
+const SwitchRow exchange_row = {"exchange", [](const Pins& pins) { return pins.exchange.has_value(); }, exchanges,
+                                other_exchange, check_exchange};
+const SwitchRow overlap_row = {"overlap", [](const Pins& pins) { return pins.overlap.has_value(); }, overlaps,
+                               other_overlap};
+
+}  // namespace gnnplan::enumerate

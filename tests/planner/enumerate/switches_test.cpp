@@ -1,0 +1,126 @@
+// Which values of switches a search looks at, whose worth is said, and what is refused.
+#include "planner/enumerate/switches.hpp"
+
+#include "planner/enumerate/grids.hpp"
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/models.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace gnnplan::enumerate {
+namespace {
+
+SiteGraph model_of(const char* name, bool trains = true) {
+    ModelRecord record;
+    record.name = name;
+    record.widths = {8, 8, 8};
+    const OpGraph trained = models::build(record);
+    return sites_of(trains ? trained : applied(trained));
+}
+
+const Distribution on_rows{Sharing::replicated, {4, 1, 1}}, both{Sharing::replicated, {2, 2, 1}};
+const Distribution sharded{Sharing::sharded, {2, 2, 1}}, one{Sharing::replicated, {1, 1, 1}};
+
+struct Keys {
+    std::set<std::string> keys = {};
+    void value(const char* key, const auto&, const FeltBy&) { keys.insert(key); }
+    void optional(const char* key, const auto&, const FeltBy&) { keys.insert(key); }
+};
+
+TEST(Switches, RowsAreThoseOfTheFields) {
+    Keys keys;
+    const Switches any;
+    Switches::fields(any, keys);
+    std::set<std::string> rows_of_table;
+    for (const SwitchRow* row : switch_rows()) rows_of_table.insert(row->key);
+    EXPECT_EQ(rows_of_table, keys.keys);
+}
+
+// Equal times are ranked in the order in which the search looks at them.
+TEST(Switches, AreLookedAtInTheOrderOfTheSearch) {
+    const SiteGraph model = model_of("gcn");
+    Asked asked{model};
+    asked.saves_rows = true;
+    asked.pins.partition = true;
+    std::vector<std::string> texts;
+    for (const Switches& s : lowered_switches(asked, on_rows, false))
+        texts.push_back(std::string(s.loss_rows ? "pruned " : "") + (s.permutation ? "permuted " : "") +
+                        std::to_string(s.parts));
+    EXPECT_EQ(texts, (std::vector<std::string>{"0", "permuted 0", "4", "pruned 0", "pruned permuted 0", "pruned 4"}));
+    texts.clear();
+    for (const Switches& s : product_switches(asked, on_rows, {}))
+        texts.push_back(std::string(s.exchange == Exchange::panels ? "panels" : "rows") +
+                        (s.overlap ? " overlap" : ""));
+    EXPECT_EQ(texts, (std::vector<std::string>{"panels", "panels overlap", "rows", "rows overlap"}));
+    EXPECT_EQ(product_switches(asked, one, {}), std::vector{Switches()});
+}
+
+TEST(Switches, ScoresAreStoredWithWholeNeighbourhoodsOnly) {
+    const SiteGraph gat = model_of("gat");
+    Asked asked{gat};
+    const auto ways = [&](const Distribution& on) {
+        asked.counted = false;
+        std::vector<AttentionScores> found;
+        for (const Switches& s : lowered_switches(asked, on, false)) found.push_back(s.attention);
+        return found;
+    };
+    using Ways = std::vector<AttentionScores>;
+    EXPECT_EQ(ways(both), Ways{AttentionScores::recompute}) << "it saves nothing where nothing is dropped";
+    asked.drops_attention = true;
+    EXPECT_EQ(ways(both), (Ways{AttentionScores::recompute, AttentionScores::stored}));
+    EXPECT_EQ(ways(sharded), Ways{AttentionScores::recompute});
+    asked.pins.attention = AttentionScores::stored;
+    EXPECT_EQ(ways(both), Ways{AttentionScores::stored});
+}
+
+TEST(Switches, OthersAreThoseThatThereAre) {
+    const SiteGraph agnn = model_of("agnn");
+    Configuration chosen;
+    chosen.grid = both.grid;
+    chosen.exchange = Exchange::rows;
+    chosen.permutation = true;
+    std::vector<std::string> others;
+    for (const SwitchRow* row : switch_rows()) {
+        if (row->others == nullptr) continue;
+        for (const OtherValue& other : row->others(Asked{agnn}, chosen)) {
+            others.push_back(std::string(row->key) + " " + other.value);
+            EXPECT_NE(other.switches, chosen.switches());
+        }
+    }
+    EXPECT_EQ(others, (std::vector<std::string>{"exchange panels", "overlap on", "permutation off", "scores whole_rows",
+                                                "scores dealt_rows"}));
+}
+
+TEST(Switches, PinsWithoutAUseAreRefused) {
+    const auto refused = [](const SiteGraph& model, const auto& pin) -> std::string {
+        Asked asked{model};
+        pin(asked);
+        try {
+            check_pins(asked);
+            return "";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::usage);
+            return error.what();
+        }
+    };
+    const SiteGraph gcn = model_of("gcn"), gat = model_of("gat"), inference = model_of("gat", false);
+    EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.scores = Scores::columns; }), "");
+    EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.attention = AttentionScores::stored; }), "");
+    EXPECT_EQ(refused(gat, [](Asked& a) { a.pins.attention = AttentionScores::stored; }), "");
+    EXPECT_NE(refused(inference, [](Asked& a) { a.pins.attention = AttentionScores::stored; }), "");
+    EXPECT_NE(refused(inference, [](Asked& a) { a.pins.loss_rows = true; }), "");
+    EXPECT_EQ(refused(inference, [](Asked& a) { a.pins.loss_rows = false; }), "");
+    EXPECT_NE(refused(gat, [](Asked& a) { a.pins.bf16 = true; }), "");
+    EXPECT_EQ(refused(gcn, [](Asked& a) { a.pins.bf16 = true; }), "");
+    EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.factored_values = a.edge_weights = true; }), "");
+    EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.partition = a.in_shares = true; }), "");
+    EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.exchange = Exchange::none; }), "");
+}
+
+}  // namespace
+}  // namespace gnnplan::enumerate
