@@ -7,10 +7,6 @@
 namespace gnnplan::catalog {
 namespace {
 
-constexpr double giga = 1e9;
-constexpr double tera = 1e12;
-constexpr double micro = 1e-6;
-
 // A nonzero reads a row of w floats, a 4-byte value and a 4-byte index, and does 2w operations.
 std::vector<SpmmRate> spmm_without_reuse(double memory_bytes_per_second) {
     std::vector<SpmmRate> rates;
@@ -24,10 +20,10 @@ std::vector<SpmmRate> spmm_without_reuse(double memory_bytes_per_second) {
 }  // namespace
 
 void set_rates(Machine& machine, double peak_gigabytes_per_second, double peak_teraflops, double step_us) {
-    machine.memory_bytes_per_second = attained * peak_gigabytes_per_second * giga;
-    machine.gemm_flops_per_second = gemm_attained * peak_teraflops * tera;
+    machine.memory_bytes_per_second = attained * peak_gigabytes_per_second * 1e9;
+    machine.gemm_flops_per_second = gemm_attained * peak_teraflops * 1e12;
     machine.spmm = spmm_without_reuse(machine.memory_bytes_per_second);
-    machine.step_seconds = step_us * micro;
+    machine.step_seconds = step_us * 1e-6;
 }
 
 void set_accelerators(Machine& machine, std::int64_t l2_bytes) {

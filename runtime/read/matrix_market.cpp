@@ -58,12 +58,12 @@ bool next_entry(TextReader& reader, std::string_view& line) {
 }
 
 // The size line: numbers of vertices and of entries.
-struct Sizes {
+struct MatrixSizes {
     std::int64_t vertices = 0;
     std::int64_t entries = 0;
 };
 
-Sizes read_sizes(TextReader& reader) {
+MatrixSizes read_matrix_sizes(TextReader& reader) {
     std::string_view line;
     if (!next_entry(reader, line)) reader.fail("the size line is missing");
     constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
@@ -88,7 +88,7 @@ ParsedGraph read_matrix_market(TextReader& reader, const ReadOptions& options) {
         reader.fail("field 'pattern': the entries have no values, which would be the weights of the edges",
                     "leave `edge-weights` out");
     }
-    const auto [vertices, declared] = read_sizes(reader);
+    const auto [vertices, declared] = read_matrix_sizes(reader);
 
     ParsedGraph graph;
     graph.format = banner.symmetric ? "Matrix Market, symmetric" : "Matrix Market, general";

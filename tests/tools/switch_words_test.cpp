@@ -36,7 +36,7 @@ struct Example {
     Configuration configuration;
 };
 
-// Of every word, a configuration whose cell has it.
+// A configuration for every word, whose cell has it.
 std::vector<Example> examples() {
     const auto scores = [](Scores made) { return with([&](Configuration& c) { c.scores = made; }); };
     return {

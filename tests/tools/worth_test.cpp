@@ -1,4 +1,4 @@
-// What is chosen and what instead, in words.
+// The worth of choices names the chosen one and the other.
 #include "tools/advise/worth.hpp"
 #include "tools/text/lines.hpp"
 

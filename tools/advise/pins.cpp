@@ -36,7 +36,7 @@ std::string texts(const std::vector<Distribution>& grids) {
     return fmt::format("{}", fmt::join(all, ", "));
 }
 
-// What a switch is pinned to, where that is not its plainest value.
+// The value that a switch is pinned to, unless it is the plainest.
 std::optional<std::size_t> asked(const SwitchWords& row, const SelectOptions& options) {
     const std::optional<std::size_t> value = row.pin.pinned == nullptr ? std::nullopt : row.pin.pinned(options);
     return value == std::size_t{0} ? std::nullopt : value;

@@ -37,7 +37,7 @@ std::optional<std::size_t> pinned_to(const SelectOptions& options) {
     }
 }
 
-// What `pin` has besides is up to the row.
+// `pin` has the words; this adds how the member of the options is set and read.
 template <auto member>
 PinWords pin_of(PinWords pin) {
     pin.pin = pin_to<member>;

@@ -18,7 +18,7 @@
 namespace gnnplan::tools {
 namespace {
 
-// What is chosen, and what instead.
+// The chosen value, and the one that an alternative has instead.
 struct Words {
     std::string chosen, instead;
 };

@@ -16,7 +16,7 @@ std::string choices_cell(const Configuration& configuration);
 // Every word that such a cell can have, numbers and products left out, in the order in which cells have them.
 std::vector<CellWord> cell_words();
 
-// The meaning of the letters, marks and words of these rows, and of no others.
+// Explains the letters, marks and words of these rows, and no others.
 std::string plan_legend(const std::vector<const RankedConfiguration*>& rows, Task task,
                         const std::vector<Objective>& objectives, std::size_t costed);
 
