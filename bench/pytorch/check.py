@@ -187,11 +187,20 @@ def check_forms(tools, folder, graphs):
     call(gnnplan, *PLANTED, "-o", ogb)
     call(gnnplan, *[flag for flag in asked if flag != "--edge-weights"], ogb)
     program = program_of(gnnplan, plan)
-    one, other = program.read(str(ogb), "cpu"), program.read(str(graphs["plain"]), "cpu")
-    assert torch.allclose(one.x, other.x) and torch.equal(one.y, other.y) and len(one.subsets["test"]) > 0
-    for part in ("target", "source"):
-        assert torch.equal(getattr(program.adjacency(300, *one.edges), part),
-                           getattr(program.adjacency(300, *other.edges), part)), part
+    (folder / "binary/raw").mkdir(parents=True)
+    with numpy.load(graphs["plain"]) as file:
+        numpy.savez(folder / "binary/raw/data.npz", edge_index=file["edge_index"], node_feat=file["x"],
+                    num_nodes_list=[300], num_edges_list=[file["edge_index"].shape[1]])
+        numpy.savez(folder / "binary/raw/node-label.npz", node_label=file["y"][:, None].astype(numpy.float32))
+    other = program.read(str(graphs["plain"]), "cpu")
+    for name in ("ogb", "binary"):
+        with contextlib.redirect_stderr(io.StringIO()) as note:
+            one = program.read(str(folder / name), "cpu")
+        assert ("has no split" in note.getvalue()) == (name == "binary"), note.getvalue()
+        assert torch.allclose(one.x, other.x) and torch.equal(one.y, other.y) and len(one.subsets["test"]) > 0
+        for part in ("target", "source"):
+            assert torch.equal(getattr(program.adjacency(300, *one.edges), part),
+                               getattr(program.adjacency(300, *other.edges), part)), (name, part)
 
 
 def check_scripts(tools, folder, graphs):

@@ -167,6 +167,13 @@ std::string machinery(const Plan& plan, const SiteGraph& model) {
     return out + where(needs.cosines, pytorch_edge_products);
 }
 
+// "" of one that PyTorch has under no name known here.
+std::string optimizer_of(const RunRecord& run) {
+    const bool sgd = run.optimiser == Optimiser::sgd || run.optimiser == Optimiser::momentum;
+    if (run.optimiser == Optimiser::adam) return "torch.optim.Adam(groups, lr=lr)";
+    return sgd ? fmt::format("torch.optim.SGD(groups, lr=lr, momentum={})", run.momentum) : "";
+}
+
 std::string training_constants(const Plan& plan, const SiteGraph& model) {
     const RunRecord& run = plan.problem.run;
     constexpr int eval_every = 10;
@@ -174,13 +181,10 @@ std::string training_constants(const Plan& plan, const SiteGraph& model) {
     for (const Parameter& parameter : model.parameters) {
         if (parameter.decays) decays.push_back("\"" + parameter.name + "\"");
     }
-    const std::string optimizer = run.optimiser == Optimiser::adam
-                                      ? "torch.optim.Adam(groups, lr=lr)"
-                                      : fmt::format("torch.optim.SGD(groups, lr=lr, momentum={})", run.momentum);
     return fmt::format(
         "EPOCHS, EVAL_EVERY = {}, {}\nDECAYS = [{}]\nOPTIMIZER = lambda groups, lr: {}\n"
         "LOGITS = lambda model, data, rows: model(data.x, *data.edges{}\n",
-        run.epochs, run.eval_every.value_or(eval_every), fmt::join(decays, ",\n          "), optimizer,
+        run.epochs, run.eval_every.value_or(eval_every), fmt::join(decays, ",\n          "), optimizer_of(run),
         plan.candidates.front().configuration.loss_rows ? ", rows)" : ")[rows]");
 }
 
@@ -203,12 +207,18 @@ std::string script(const Plan& plan, const SiteGraph& model) {
 
 }  // namespace
 
-bool has_pytorch_program(const Plan& plan) { return plan.problem.fanout.empty(); }
+bool has_pytorch_program(const Plan& plan) {
+    return plan.problem.fanout.empty() && (plan.problem.task == Task::infer || !optimizer_of(plan.problem.run).empty());
+}
 
 std::string pytorch_program(const Plan& plan) {
-    if (!has_pytorch_program(plan)) {
+    if (!plan.problem.fanout.empty()) {
         throw Error(ErrorCode::usage, "plans that draw neighbours are not written as PyTorch programs", "--pytorch",
                     "what gnnrun draws depends on its own random numbers; plan without --fanout");
+    }
+    if (!has_pytorch_program(plan)) {
+        throw Error(ErrorCode::usage, "PyTorch programs are written with Adam and SGD", "--pytorch",
+                    fmt::format("plan without --optimizer {}", io::name_of(plan.problem.run.optimiser)));
     }
     const SiteGraph model = sites_of(models::build(plan.problem));
     const Configuration& configuration = plan.candidates.front().configuration;

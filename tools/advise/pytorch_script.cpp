@@ -16,9 +16,11 @@ def arrays(path):
         return numpy.loadtxt(found[0], kind, delimiter=",", ndmin=2) if found else None
 
     if (folder / "raw/data.npz").exists():
-        with numpy.load(folder / "raw/data.npz") as data, \
-                numpy.load(folder / "raw/node-label.npz") as labels:
-            found = renamed({**data, **labels})
+        found = {}
+        for name in ("raw/data.npz", "raw/node-label.npz"):
+            if (folder / name).exists():
+                found.update(numpy.load(folder / name))
+        found = renamed(found)
     else:
         found = {"edge_index": table("raw/edge", numpy.int64).T,
                  "num_nodes": table("raw/num-node-list", numpy.int64),
