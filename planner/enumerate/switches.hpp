@@ -66,8 +66,9 @@ std::vector<Switches> lowered_switches(const Asked& asked, const Distribution& o
 // The same switches with each value of those that products alone feel: the first row varies slowest.
 std::vector<Switches> product_switches(const Asked& asked, const Distribution& on, const Switches& lowered);
 
-// Whether to factor values, where the search would have them as `unless_sent` says: factored ones are slower to multiply
-// and take less memory, and where nonzeros are sent they are fewer bytes, so that time alone cannot do without.
+// Whether to factor values, where the search would have them as `unless_sent` says: factored ones are slower to
+// multiply and take less memory, and where nonzeros are sent they are fewer bytes, so that time alone cannot do
+// without.
 std::vector<bool> factored_values(const Asked& asked, const Distribution& on, const std::vector<bool>& unless_sent);
 // The only way to store values, where there is one.
 std::optional<bool> only_values(const Asked& asked);

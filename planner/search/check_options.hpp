@@ -5,8 +5,8 @@
 
 namespace gnnplan::search {
 
-// Throws Error{usage} for options that the model, the graph or the task has no use for, and for pinned choices that do not
-// exist, other than grids; and for sizes whose sums do not fit 64 bits.
+// Throws Error{usage} for options that the model, the graph or the task has no use for, and for pinned choices that do
+// not exist, other than grids; and for sizes whose sums do not fit 64 bits.
 void check_options(const Space& space, const ProblemRecord& problem);
 
 }  // namespace gnnplan::search

@@ -28,8 +28,8 @@ private:
     void add_deep(const ConfigurationFrame& frame, const std::vector<Switches>& switches, std::uint32_t first_frame);
 
     bool rings(const ConfigurationFrame& frame, const Choices& choices) const;
-    // Members without a ring are those of the frame without rings. Where none of the fastest has one, though it is asked
-    // for, regular ones are taken.
+    // Members without a ring are those of the frame without rings. Where none of the fastest has one, though it is
+    // asked for, regular ones are taken.
     void keep_ringing(const ConfigurationFrame& frame, const Switches& switches, std::vector<DeepMember>& fastest);
 
     // Sequences of choices, lowered for one of the grids on which the same axes split something.
@@ -47,8 +47,8 @@ private:
                        const std::vector<Choices>& sequences);
     Seconds seconds_of_each(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                             const std::vector<Choices>& sequences);
-    // The same where buffers are bounded, with what comes before a pass: how pieces are cut depends on the exchange, on the
-    // overlap, and on the widths of all products.
+    // The same where buffers are bounded, with what comes before a pass: how pieces are cut depends on the exchange, on
+    // the overlap, and on the widths of all products.
     Seconds seconds_of_bounded(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                                const std::vector<Choices>& sequences);
     double bounded_seconds(const Configuration& configuration, std::optional<StepCosts>& costs);

@@ -1,5 +1,5 @@
-// Where backward passes of additive attention have scores from. Storing them saves draws of dropout and nothing else that
-// costs time; they lie with whole neighbourhoods on every rank of a y-group.
+// Where backward passes of additive attention have scores from. Storing them saves draws of dropout and nothing else
+// that costs time; they lie with whole neighbourhoods on every rank of a y-group.
 #include "planner/enumerate/switches/rows.hpp"
 
 #include <gnnplan/base/error.hpp>

@@ -1,5 +1,5 @@
-// How ranks make scores of edges together, in models that compare the rows of an edge's vertices: where columns of these
-// are not split there is one way.
+// How ranks make scores of edges together, in models that compare the rows of an edge's vertices: where columns of
+// these are not split there is one way.
 #include "planner/enumerate/switches/rows.hpp"
 
 #include <gnnplan/base/error.hpp>

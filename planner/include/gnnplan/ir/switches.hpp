@@ -16,8 +16,8 @@ enum class Exchange : std::uint8_t {
     rows,    // of each panel only the rows that the receiver's sparse block has nonzeros for
 };
 
-// How the ranks of a y-group, which have some columns of the rows that an edge joins, make the products of these rows, on
-// which its weight depends (SDDMM). In the terms of DEAL: its two distributions are made of whole rows.
+// How the ranks of a y-group, which have some columns of the rows that an edge joins, make the products of these rows,
+// on which its weight depends (SDDMM). In the terms of DEAL: its two distributions are made of whole rows.
 enum class Scores : std::uint8_t {
     columns,     // each of its own columns; the products are summed over the group, a value for each edge
     whole_rows,  // whole rows are gathered on every rank of the group, and each makes all products (DEAL's duplication)
@@ -33,8 +33,8 @@ enum class AttentionScores : std::uint8_t {
 // Whether a product can pack panels under these switches.
 constexpr bool packs_panels(Exchange exchange, bool overlap) { return !overlap && exchange != Exchange::rows; }
 
-// The parts of a search that a switch makes a difference to. Each part keeps results for configurations that differ only
-// in switches that it does not feel, so a switch is felt by all of them unless its row says otherwise.
+// The parts of a search that a switch makes a difference to. Each part keeps results for configurations that differ
+// only in switches that it does not feel, so a switch is felt by all of them unless its row says otherwise.
 struct FeltBy {
     bool lowering = true;    // which steps a schedule has; else the steps are the same, and products alone feel it
     bool memory = true;      // how much memory a rank needs
