@@ -9,10 +9,10 @@
 namespace gnnplan {
 
 // How the rows of a dense operand that one panel of a block of `columns` meets are copied before they are multiplied:
-// a slice of their columns, in whole units of memory (Blocking). In bf16 rows are always copied. In fp32 those of several
-// panels are read as they are if
-//   - each begins with a unit, and they are one slice or an odd number of units long: then a slice of all rows uses every
-//     set of a cache, or
+// a slice of their columns, in whole units of memory (Blocking). In bf16 rows are always copied. In fp32 those of
+// several panels are read as they are if
+//   - each begins with a unit, and they are one slice or an odd number of units long: then a slice of all rows uses
+//     every set of a cache, or
 //   - they are at most a unit long;
 // those of a single panel if
 //   - each begins with a unit or lies within one,
@@ -31,8 +31,8 @@ PackedPanel packed_panel(const Blocking& blocking, std::int64_t columns, std::in
                          bool bf16);
 
 // The largest panel that a product packs; smaller ones are cut into slices of as many columns. None with overlap, which
-// multiplies in small portions, nor where rows that nobody needs are left out, which makes panels uneven, nor of several
-// operands. Maxima pack no single panel.
+// multiplies in small portions, nor where rows that nobody needs are left out, which makes panels uneven, nor of
+// several operands. Maxima pack no single panel.
 PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int rank);
 
 }  // namespace gnnplan

@@ -20,8 +20,8 @@ namespace gnnplan {
 enum class OperandKind : std::uint8_t { wide, by_heads, summand_by_heads, vertices, edges, edges_by_heads };
 
 // What programs of attention have besides. Matrices by heads have a column for each head: split over y, as wide ones
-// are, where that gives every rank whole heads, else whole on every rank of a y-group. There `inner` and the gradient of
-// s are sums over y, of which each rank has what its columns make.
+// are, where that gives every rank whole heads, else whole on every rank of a y-group. There `inner` and the gradient
+// of s are sums over y, of which each rank has what its columns make.
 struct Attending {
     int heads = 0;
     double slope = 0;
