@@ -1,5 +1,5 @@
 // Crossings of curves and bisection of choices.
-#include "tools/advise/break_even.hpp"
+#include "tools/advise/sweep/break_even.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include "tests/tools/sweep_sample.hpp"
 #include "tests/tools/xml_check.hpp"
 #include "tools/advise/configuration_text.hpp"
-#include "tools/advise/sweep_csv.hpp"
+#include "tools/advise/sweep/sweep_csv.hpp"
 #include "tools/gnnplan/sweep_plot.hpp"
 #include "tools/gnnplan/sweep_report.hpp"
 

@@ -1,7 +1,7 @@
 // Sweeps made up for tests: no search.
 #pragma once
 
-#include "tools/advise/sweep.hpp"
+#include "tools/advise/sweep/sweep.hpp"
 
 #include <cstdint>
 #include <functional>

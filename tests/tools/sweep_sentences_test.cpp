@@ -1,5 +1,5 @@
 // The sentences of a sweep, and how few there are.
-#include "tools/advise/sweep_sentences.hpp"
+#include "tools/advise/sweep/sweep_sentences.hpp"
 #include "tests/tools/sweep_sample.hpp"
 
 #include <gmock/gmock.h>

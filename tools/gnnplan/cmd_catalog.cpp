@@ -2,7 +2,7 @@
 #include "planner/catalog/cards.hpp"
 #include "planner/catalog/machines.hpp"
 #include "planner/io/machine.hpp"
-#include "tools/advise/catalog_json.hpp"
+#include "tools/advise/json/catalog_json.hpp"
 #include "tools/ask/calibration.hpp"
 #include "tools/ask/machine.hpp"
 #include "tools/gnnplan/command.hpp"

@@ -2,7 +2,7 @@
 #include "planner/io/files.hpp"
 #include "runtime/generate/generate.hpp"
 #include "runtime/generate/generated.hpp"
-#include "tools/advise/graph_json.hpp"
+#include "tools/advise/json/graph_json.hpp"
 #include "tools/ask/problem.hpp"
 #include "tools/common/options.hpp"
 #include "tools/gnnplan/command.hpp"

@@ -1,7 +1,7 @@
 // gnnplan graph: look at a graph; generating one is in cmd_generate.cpp.
 #include "planner/io/files.hpp"
 #include "runtime/data/dataset.hpp"
-#include "tools/advise/graph_json.hpp"
+#include "tools/advise/json/graph_json.hpp"
 #include "tools/ask/threads.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"

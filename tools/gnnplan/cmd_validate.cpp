@@ -7,7 +7,7 @@
 #include "planner/io/report.hpp"
 #include "planner/io/safetensors.hpp"
 #include "planner/io/schema.hpp"
-#include "tools/advise/validation_json.hpp"
+#include "tools/advise/json/validation_json.hpp"
 #include "tools/ask/machine.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/plan_file.hpp"

@@ -1,6 +1,6 @@
 #include "tools/gnnplan/sweep_facets.hpp"
 
-#include "tools/advise/sweep_sentences.hpp"
+#include "tools/advise/sweep/sweep_sentences.hpp"
 #include "tools/gnnplan/sweep_plot.hpp"
 
 #include <fmt/format.h>

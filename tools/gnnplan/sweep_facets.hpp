@@ -1,7 +1,7 @@
 // How the lines of a sweep are spread over the panels of its plot.
 #pragma once
 
-#include "tools/advise/sweep_contest.hpp"
+#include "tools/advise/sweep/sweep_contest.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -3,8 +3,8 @@
 #include "planner/cost/tie.hpp"
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/plan_text.hpp"
-#include "tools/advise/sweep_contest.hpp"
-#include "tools/advise/sweep_sentences.hpp"
+#include "tools/advise/sweep/sweep_contest.hpp"
+#include "tools/advise/sweep/sweep_sentences.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/trust.hpp"
 

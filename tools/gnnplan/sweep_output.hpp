@@ -1,7 +1,7 @@
 // A sweep as tables.
 #pragma once
 
-#include "tools/advise/sweep.hpp"
+#include "tools/advise/sweep/sweep.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/table.hpp"
 

@@ -1,7 +1,7 @@
 // A sweep as pictures: epoch time along the main variation, and time against memory.
 #pragma once
 
-#include "tools/advise/sweep.hpp"
+#include "tools/advise/sweep/sweep.hpp"
 #include "tools/gnnplan/plot.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "tools/gnnplan/sweep_report.hpp"
 
 #include "tools/advise/configuration_text.hpp"
-#include "tools/advise/sweep_contest.hpp"
+#include "tools/advise/sweep/sweep_contest.hpp"
 #include "tools/gnnplan/plot.hpp"
 #include "tools/gnnplan/sweep_output.hpp"
 #include "tools/text/lines.hpp"

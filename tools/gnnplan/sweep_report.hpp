@@ -1,7 +1,7 @@
 // A sweep for people: tables, sentences and what they can be trusted with, as text and as a page.
 #pragma once
 
-#include "tools/advise/sweep.hpp"
+#include "tools/advise/sweep/sweep.hpp"
 
 #include <string>
 #include <vector>

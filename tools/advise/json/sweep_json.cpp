@@ -1,10 +1,10 @@
-#include "tools/advise/sweep_json.hpp"
+#include "tools/advise/json/sweep_json.hpp"
 
 #include "planner/cost/tie.hpp"
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/plan_keys.hpp"
-#include "tools/advise/selection_json.hpp"
-#include "tools/advise/sweep_contest.hpp"
+#include "tools/advise/json/selection_json.hpp"
+#include "tools/advise/sweep/sweep_contest.hpp"
 #include "tools/text/version.hpp"
 
 namespace gnnplan::tools {

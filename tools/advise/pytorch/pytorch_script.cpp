@@ -1,4 +1,4 @@
-#include "tools/advise/pytorch_source.hpp"
+#include "tools/advise/pytorch/pytorch_source.hpp"
 
 namespace gnnplan::tools {
 

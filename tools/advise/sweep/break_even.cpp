@@ -1,4 +1,4 @@
-#include "tools/advise/break_even.hpp"
+#include "tools/advise/sweep/break_even.hpp"
 
 #include <gnnplan/base/error.hpp>
 

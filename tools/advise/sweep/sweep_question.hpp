@@ -1,7 +1,7 @@
 // What a point of a sweep asks, and the answer.
 #pragma once
 
-#include "tools/advise/sweep.hpp"
+#include "tools/advise/sweep/sweep.hpp"
 #include "tools/ask/problem.hpp"
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Break-even answers of a sweep: which scheme is slower from where on, and which link would change the choice.
 #pragma once
 
-#include "tools/advise/break_even.hpp"
-#include "tools/advise/sweep_question.hpp"
+#include "tools/advise/sweep/break_even.hpp"
+#include "tools/advise/sweep/sweep_question.hpp"
 
 #include <optional>
 #include <string>

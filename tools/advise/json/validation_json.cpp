@@ -1,4 +1,4 @@
-#include "tools/advise/validation_json.hpp"
+#include "tools/advise/json/validation_json.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "tools/advise/sweep.hpp"
+#include "tools/advise/sweep/sweep.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tools/advise/sweep_question.hpp"
+#include "tools/advise/sweep/sweep_question.hpp"
 
 #include "tools/advise/plan_text.hpp"
 #include "tools/text/counts.hpp"

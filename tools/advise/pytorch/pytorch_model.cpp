@@ -1,6 +1,6 @@
-#include "tools/advise/pytorch_model.hpp"
+#include "tools/advise/pytorch/pytorch_model.hpp"
 
-#include "tools/advise/pytorch_words.hpp"
+#include "tools/advise/pytorch/pytorch_words.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/model_text.hpp"
 

@@ -1,4 +1,4 @@
-#include "tools/advise/pytorch_layout.hpp"
+#include "tools/advise/pytorch/pytorch_layout.hpp"
 
 #include "tools/advise/explanation.hpp"
 #include "tools/text/format.hpp"

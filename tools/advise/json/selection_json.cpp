@@ -1,4 +1,4 @@
-#include "tools/advise/selection_json.hpp"
+#include "tools/advise/json/selection_json.hpp"
 
 #include "planner/cost/tie.hpp"
 #include "planner/io/plan_keys.hpp"

@@ -1,4 +1,4 @@
-#include "tools/advise/pytorch_words.hpp"
+#include "tools/advise/pytorch/pytorch_words.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
-#include "tools/advise/sweep_csv.hpp"
+#include "tools/advise/sweep/sweep_csv.hpp"
 #include "planner/io/enum_names.hpp"
 #include "tools/advise/configuration_text.hpp"
-#include "tools/advise/sweep_contest.hpp"
+#include "tools/advise/sweep/sweep_contest.hpp"
 
 #include <fmt/format.h>
 

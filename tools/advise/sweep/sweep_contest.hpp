@@ -1,7 +1,7 @@
 // Which points of a sweep compete: the same problem on the same machine, computed in several ways.
 #pragma once
 
-#include "tools/advise/sweep.hpp"
+#include "tools/advise/sweep/sweep.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "tools/advise/analysis_json.hpp"
+#include "tools/advise/json/analysis_json.hpp"
 
 #include "planner/io/enum_names.hpp"
 #include "planner/io/plan_keys.hpp"

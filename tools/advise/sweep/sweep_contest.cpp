@@ -1,4 +1,4 @@
-#include "tools/advise/sweep_contest.hpp"
+#include "tools/advise/sweep/sweep_contest.hpp"
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "planner/io/document.hpp"
-#include "tools/advise/sweep_break_even.hpp"
+#include "tools/advise/sweep/sweep_break_even.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // A sweep as CSV.
 #pragma once
 
-#include "tools/advise/sweep.hpp"
+#include "tools/advise/sweep/sweep.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "tools/advise/sweep_sentences.hpp"
+#include "tools/advise/sweep/sweep_sentences.hpp"
 
 #include "planner/cost/tie.hpp"
 

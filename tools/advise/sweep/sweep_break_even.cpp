@@ -1,4 +1,4 @@
-#include "tools/advise/sweep_break_even.hpp"
+#include "tools/advise/sweep/sweep_break_even.hpp"
 
 #include "planner/cost/loading.hpp"
 #include "planner/cost/predict.hpp"

@@ -1,4 +1,4 @@
-#include "tools/advise/graph_json.hpp"
+#include "tools/advise/json/graph_json.hpp"
 
 #include <algorithm>
 #include <utility>

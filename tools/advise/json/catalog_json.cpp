@@ -1,4 +1,4 @@
-#include "tools/advise/catalog_json.hpp"
+#include "tools/advise/json/catalog_json.hpp"
 
 #include "planner/catalog/machines.hpp"
 #include "planner/io/machine.hpp"

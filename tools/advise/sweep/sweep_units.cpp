@@ -1,4 +1,4 @@
-#include "tools/advise/sweep_units.hpp"
+#include "tools/advise/sweep/sweep_units.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Units of the axes of a sweep's pictures, chosen by the largest value.
 #pragma once
 
-#include "tools/advise/sweep.hpp"
+#include "tools/advise/sweep/sweep.hpp"
 
 #include <string>
 #include <vector>

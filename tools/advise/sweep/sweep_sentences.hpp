@@ -1,7 +1,7 @@
 // The sentences of a sweep: how time scales with ranks, which scheme is fastest and by how much, what does not fit.
 #pragma once
 
-#include "tools/advise/sweep_contest.hpp"
+#include "tools/advise/sweep/sweep_contest.hpp"
 
 #include <cstddef>
 #include <string>
