@@ -27,6 +27,13 @@ bool beats(const RankedConfiguration& a, const RankedConfiguration& b, const std
     return better;
 }
 
+// Whether a run would try the two as one: of those that differ in other switches only, the faster comes first.
+bool tried_alike(const Configuration& a, const Configuration& b) {
+    const auto tried = &FeltBy::candidates;
+    return a.constant_input == b.constant_input && a.on() == b.on() && a.id == b.id &&
+           as_felt(a, tried) == as_felt(b, tried);
+}
+
 }  // namespace
 
 bool ranks_before(const EvaluatedCandidate& a, const EvaluatedCandidate& b) {
@@ -51,11 +58,7 @@ std::vector<Candidate> choose_candidates(const std::vector<EvaluatedCandidate>& 
     std::vector<const EvaluatedCandidate*> chosen;
     const auto known = [&](const EvaluatedCandidate& entry) {
         return std::any_of(chosen.begin(), chosen.end(), [&](const EvaluatedCandidate* other) {
-            const Configuration& a = other->ranked.configuration;
-            const Configuration& b = entry.ranked.configuration;
-            const auto tried = &FeltBy::candidates;  // of those that differ in other switches, the faster comes first
-            return a.constant_input == b.constant_input && a.on() == b.on() && a.id == b.id &&
-                   as_felt(a, tried) == as_felt(b, tried);
+            return tried_alike(other->ranked.configuration, entry.ranked.configuration);
         });
     };
     const auto add = [&](std::size_t up_to, auto allowed) {

@@ -38,6 +38,16 @@ void add_factored(const Space& space, const Machine& machine, NumberedGraphs& gr
                 "`buffer`", std::to_string(needed) + " bytes are enough");
 }
 
+// Says where no configuration fits that lets features vary.
+void reject_dropout(const Space& space, SearchResult& found) {
+    const bool some_vary = std::any_of(found.costed.begin(), found.costed.end(), [](const EvaluatedCandidate& costed) {
+        return costed.ranked.fits && !costed.ranked.configuration.constant_input;
+    });
+    if (some_vary || space.options.constant_input) return;
+    found.rejected.push_back({"dropout on features", Rejection::Reason::over_memory,
+                              "over memory: no configuration that allows it fits", 0});
+}
+
 }  // namespace
 
 SearchResult search_full_space(const Space& space, const Machine& machine, NumberedGraphs& graphs) {
@@ -70,13 +80,7 @@ SearchResult search_full_space(const Space& space, const Machine& machine, Numbe
     }
     if (found.costed.empty()) refuse_buffer(space, found.needed_buffer);
     add_inapplicable(space, found.rejected);
-    const bool some_vary = std::any_of(found.costed.begin(), found.costed.end(), [](const EvaluatedCandidate& costed) {
-        return costed.ranked.fits && !costed.ranked.configuration.constant_input;
-    });
-    if (!some_vary && !space.options.constant_input) {
-        found.rejected.push_back({"dropout on features", Rejection::Reason::over_memory,
-                                  "over memory: no configuration that allows it fits", 0});
-    }
+    reject_dropout(space, found);
     std::stable_sort(found.costed.begin(), found.costed.end(), ranks_before);
     mark_front(found.costed, space.options.pareto);
     return found;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <gnnplan/base/at.hpp>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -132,8 +133,7 @@ RunReport run(comm::Communicator& hosts, comm::Communicator& comm, kernels::Devi
         deployment.take_graph();
         const std::vector<int> usable = deploy::usable_candidates(plan, 0, &dataset);
         report.chosen = deploy::candidates_that_fit(plan, usable, dataset, device.memory(), room).front();
-        const Candidate& candidate = plan.candidates[static_cast<std::size_t>(report.chosen)];
-        first_step = layers.begin(candidate.schedule, options.layers_done);
+        first_step = layers.begin(plan.candidates[at(report.chosen)].schedule, options.layers_done);
     });
     deployment.build(report.chosen, true, first_step);
     layers.read(options.layers_done, deployment.executor(), deployment.output_rows());

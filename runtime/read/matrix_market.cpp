@@ -117,10 +117,9 @@ ParsedGraph read_matrix_market(TextReader& reader, const ReadOptions& options) {
         graph.edges.add(i, j, weight);
         if (banner.symmetric && i != j) graph.edges.add(j, i, weight);
     }
-    if (options.share.whole() && graph.edges_read != declared) {
-        reader.fail("the file ends after " + std::to_string(graph.edges_read) + " of " + std::to_string(declared) +
-                    " declared entries");
-    }
+    const std::string read = std::to_string(graph.edges_read), said = std::to_string(declared);
+    if (options.share.whole() && read != said)
+        reader.fail("the file ends after " + read + " of " + said + " declared entries");
     return graph;
 }
 

@@ -188,21 +188,31 @@ bool drops_attention(const Schedule& schedule) {
     });
 }
 
+void check_optimiser(const RunFlags& flags, const RunRecord& run, const RunRecord& planned) {
+    if (run.optimiser == planned.optimiser) return;
+    throw Error(ErrorCode::mismatch,
+                "the plan was made for " + std::string(rule_of(planned.optimiser).name) +
+                    ", which keeps another number of values per weight than the optimiser asked for here",
+                flags.question.optimizer ? "--optimizer" : "--momentum",
+                "plan again with --optimizer and --momentum as here");
+}
+
+// Flags that have no use without others.
+void check_together(const RunFlags& flags, const RunRecord& run) {
+    if ((flags.keep_best || flags.patience) && run.eval_every == 0) {
+        throw Error(ErrorCode::usage, "needs evaluations, and --eval-every 0 makes none",
+                    flags.keep_best ? "--keep-best" : "--patience");
+    }
+    if (flags.spmm.empty() || flags.backend == "cuda") return;
+    throw Error(ErrorCode::usage, "chooses among the kernels of --backend cuda, and this is --backend " + flags.backend,
+                "--spmm");
+}
+
 // The options of a run of this plan, which gives those that the flags do not.
 train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int threads) {
-    if (plan.problem.task == Task::infer) {
-        check_inference_flags(flags);
-    } else {
-        check_training_flags(flags);
-    }
+    plan.problem.task == Task::infer ? check_inference_flags(flags) : check_training_flags(flags);
     const RunRecord run = run_record(flags.question, plan.problem.run);
-    if (run.optimiser != plan.problem.run.optimiser) {
-        throw Error(ErrorCode::mismatch,
-                    "the plan was made for " + std::string(rule_of(plan.problem.run.optimiser).name) +
-                        ", which keeps another number of values per weight than the optimiser asked for here",
-                    flags.question.optimizer ? "--optimizer" : "--momentum",
-                    "plan again with --optimizer and --momentum as here");
-    }
+    check_optimiser(flags, run, plan.problem.run);
     train::TrainOptions options;
     options.epochs = run.epochs;
     options.momentum = run.momentum;
@@ -221,14 +231,7 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int t
     options.autotune = flags.autotune;
     options.keep_best = flags.keep_best;
     options.patience = flags.patience;
-    if ((flags.keep_best || flags.patience) && options.eval_every == 0) {
-        throw Error(ErrorCode::usage, "needs evaluations, and --eval-every 0 makes none",
-                    flags.keep_best ? "--keep-best" : "--patience");
-    }
-    if (!flags.spmm.empty() && flags.backend != "cuda") {
-        throw Error(ErrorCode::usage,
-                    "chooses among the kernels of --backend cuda, and this is --backend " + flags.backend, "--spmm");
-    }
+    check_together(flags, run);
     options.product_kernel = flags.spmm;
     options.threads = static_cast<int>(flags.threads.value_or(threads));
     return options;

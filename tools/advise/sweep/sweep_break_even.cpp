@@ -1,4 +1,5 @@
 #include "tools/advise/sweep/sweep_break_even.hpp"
+#include "tools/advise/sweep/sweep_link.hpp"
 
 #include "planner/cost/loading.hpp"
 #include "planner/cost/predict.hpp"

@@ -32,11 +32,4 @@ Question with_settings(Question question, const std::vector<Variation>& variatio
 using Progress = std::function<void(std::size_t point, std::size_t points)>;
 Sweep run_sweep(const Question& question, std::vector<Variation> variations, const Progress& progress);
 
-// Every message of this link of `machine` at the one rate, whatever was measured of it.
-void set_bandwidth(Machine& machine, Link& link, double bytes_per_second);
-
-// The link that the slowest messages of `ranks` ranks take: between nodes where they are on several.
-Link& slowest_link(Machine& machine, std::int64_t ranks);
-const char* slowest_link_name(const Machine& machine, std::int64_t ranks);  // "intra_node" or "inter_node"
-
 }  // namespace gnnplan::tools
