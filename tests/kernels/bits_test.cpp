@@ -6,13 +6,13 @@
 namespace gnnplan::kernels::testing {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using PackedBits = std::vector<std::uint8_t>;
 
 // Exactly as many bytes as the bits need: a sanitizer build sees every byte too many.
 std::size_t bytes_of(std::int64_t bits) { return static_cast<std::size_t>((bits + 7) / 8); }
 
-Bytes random_bytes(std::mt19937& random, std::int64_t bits) {
-    Bytes bytes(bytes_of(bits));
+PackedBits random_bytes(std::mt19937& random, std::int64_t bits) {
+    PackedBits bytes(bytes_of(bits));
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
     return bytes;
 }
@@ -27,8 +27,8 @@ TEST_P(Masks, EqualReference) {
             for (const std::int64_t padding : {0, 3}) {
                 if (!takes_next()) continue;
                 const Owned h = Owned(rows, columns, padding).fill(random, 1);
-                Bytes got(bytes_of(rows * columns), 0xff);
-                Bytes want(bytes_of(rows * columns), 0xff);
+                PackedBits got(bytes_of(rows * columns), 0xff);
+                PackedBits want(bytes_of(rows * columns), 0xff);
                 run(&Table::positive_mask, h.view(), std::span(got));
                 reference_table().positive_mask(h.view(), want.data());
                 ASSERT_EQ(got, want) << rows << " x " << columns << ", padding " << padding;
@@ -48,13 +48,13 @@ TEST(MaskVectors, EveryInstructionSetPacksAndAppliesTails) {
     for (const auto* kernels : cpu::supported_kernels()) {
         for (std::int64_t n = 0; n <= 70; ++n) {
             const Owned h = Owned(1, n).fill(random, 1);
-            Bytes got(bytes_of(n), 0xff);
-            Bytes want(bytes_of(n), 0xff);
+            PackedBits got(bytes_of(n), 0xff);
+            PackedBits want(bytes_of(n), 0xff);
             kernels->pack_positive(h.view().data, n, got.data());
             reference_table().positive_mask(h.view(), want.data());
             ASSERT_EQ(got, want) << kernels->name << ", " << n;
             for (std::int64_t first = 0; first < 9; ++first) {
-                const Bytes bits = random_bytes(random, first + n);
+                const PackedBits bits = random_bytes(random, first + n);
                 Owned g = Owned(1, n, 1).fill(random, 9);
                 Owned g_want = g;
                 for (std::int64_t j = 0; j < n; ++j) {
@@ -70,7 +70,7 @@ TEST(MaskVectors, EveryInstructionSetPacksAndAppliesTails) {
 }
 
 // A bit matrix as booleans, the oracle of copy_bits.
-std::vector<bool> to_bools(const Bytes& bytes, std::int64_t bits) {
+std::vector<bool> to_bools(const PackedBits& bytes, std::int64_t bits) {
     std::vector<bool> result;
     for (std::int64_t i = 0; i < bits; ++i) {
         result.push_back((bytes[static_cast<std::size_t>(i / 8)] >> (i % 8) & 1) != 0);
@@ -98,9 +98,9 @@ TEST_P(CopyBits, RandomBlocksAgainstBooleans) {
         const std::int64_t target_columns = target_column + columns + pick(0, 20);
         const std::int64_t source_bits = (source_row + rows) * source_columns;
         const std::int64_t target_bits = (target_row + rows + pick(0, 2)) * target_columns;
-        const Bytes source = random_bytes(random, source_bits);
-        Bytes target = random_bytes(random, target_bits);
-        Bytes by_reference = target;
+        const PackedBits source = random_bytes(random, source_bits);
+        PackedBits target = random_bytes(random, target_bits);
+        PackedBits by_reference = target;
 
         std::vector<bool> want = to_bools(target, target_bits);
         const std::vector<bool> from = to_bools(source, source_bits);
