@@ -31,10 +31,10 @@ constexpr Publication distgnn{"distgnn", "DistGNN Table 2", false};
 constexpr Publication deal{"deal", "DEAL Table 4; features from section 4.1", true};
 constexpr Publication planetoid{
     "planetoid", "Planetoid (Yang et al. 2016, Kipf and Welling 2017) as PyTorch Geometric and DGL load it", false};
-constexpr Publication ogb{"ogb", "OGB (Hu et al. 2020), as loaded", false};
-constexpr Publication pyg{"pyg", "Reddit (Hamilton et al. 2017), as PyTorch Geometric and DGL load it", false};
-constexpr Publication snap{"snap", "SNAP, as loaded; features and classes of GNN-RDM Table V", false};
-constexpr Publication undirected{"undirected", "OGB data with every reverse edge added and duplicates dropped", false};
+constexpr Publication ogb{"ogb", "as OGB loads it; Hu et al. 2020", false};
+constexpr Publication pyg{"pyg", "as PyG and DGL load it; Hamilton et al. 2017", false};
+constexpr Publication snap{"snap", "as SNAP has it; features and classes of GNN-RDM Table V", false};
+constexpr Publication undirected{"undirected", "as OGB loads it; with every reverse edge, duplicates dropped", false};
 
 constexpr auto stored = EdgeCount::nonzeros;
 constexpr auto no_loops = EdgeCount::off_diagonal;

@@ -240,7 +240,8 @@ TEST(Catalog, DatasetsOfThePapers) {
     const auto reddit = gnnplan("datasets show reddit --json").json();
     EXPECT_EQ(reddit["vertices"], 232965);
     EXPECT_EQ(reddit["nonzeros"], 114848857);
-    EXPECT_THAT(gnnplan("datasets show reddit").out, HasSubstr("GNN-RDM Table V"));
+    EXPECT_THAT(gnnplan("datasets show reddit").out, HasSubstr("as PyG and DGL load it"));
+    EXPECT_THAT(gnnplan("datasets show reddit:rdm").out, HasSubstr("GNN-RDM Table V"));
     const Outcome unknown = gnnplan("datasets show redit");
     EXPECT_EQ(unknown.code, 66);
     EXPECT_THAT(unknown.err, HasSubstr("reddit"));
@@ -248,15 +249,33 @@ TEST(Catalog, DatasetsOfThePapers) {
 
 TEST(Catalog, MachinesOfThePapers) {
     const std::string list = gnnplan("machines list").out;
-    for (const char* name : {"cpu-node", "a6000x8", "summit", "dgx-1-v100", "dgx-a100", "xeon-9242", "r5-16xlarge"}) {
+    for (const char* name : {"cpu-node", "a6000x8", "summit", "dgx-1-v100", "dgx-a100", "perlmutter", "dgx-h100",
+                             "dgx-h200", "xeon-9242", "r5-16xlarge"}) {
         EXPECT_THAT(list, HasSubstr(name));
         EXPECT_EQ(gnnplan(std::string("machines show ") + name).code, 0);
     }
-    EXPECT_EQ(gnnplan("machines list --json").json()["machines"].size(), 7U);
+    EXPECT_EQ(gnnplan("machines list --json").json()["machines"].size(), 10U);
     const auto detected = gnnplan("machines detect --json").json();
     EXPECT_EQ(detected["schema"], "gnnplan.machine/1");
     EXPECT_EQ(detected["measured"], false);
     EXPECT_EQ(gnnplan("machines show laptop").code, 66);
+}
+
+// Six figures of data sheets make a profile to plan for.
+TEST(Catalog, MachinesFromDataSheets) {
+    const Folder folder;
+    const std::string file = folder / "mine.json";
+    const std::string figures =
+        "machines new --gpus-per-node 4 --memory 80GiB --memory-bandwidth 3.35TB/s --fp32 67TF --in-node 450GB/s "
+        "--between-nodes 50GB/s";
+    EXPECT_EQ(gnnplan(figures + " -o " + file).code, 0);
+    const auto mine = gnnplan("machines show " + file + " --json").json();
+    EXPECT_EQ(mine["ranks_per_node"], 4);
+    EXPECT_EQ(mine["memory_bytes_per_second"], 0.8 * 3.35e12);
+    EXPECT_EQ(gnnplan("plan --graph reddit --ranks 8 --machine " + file).code, 0);
+    EXPECT_EQ(gnnplan(figures).json()["schema"], "gnnplan.machine/1");
+    for (const char* wrong : {"--fp32 67", "--fp32 fast", "--in-node 450", "--memory-bandwidth 3.35", "--l2 0"})
+        EXPECT_EQ(gnnplan(figures + " " + wrong).code, 64) << wrong;
 }
 
 }  // namespace

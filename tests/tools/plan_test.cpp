@@ -23,9 +23,9 @@ TEST(Plan, CardPlanHoldsTheContractsKeys) {
     const Folder folder;
     const std::string file = folder / "plan.json";
     const Outcome outcome =
-        gnnplan("plan --graph reddit --hidden 128 --layers 2 --ranks 8 --machine a6000x8 --space paper -o " + file);
+        gnnplan("plan --graph reddit:rdm --hidden 128 --layers 2 --ranks 8 --machine a6000x8 --space paper -o " + file);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_THAT(outcome.out, HasSubstr("reddit (card: GNN-RDM Table V)"));
+    EXPECT_THAT(outcome.out, HasSubstr("reddit:rdm (card: GNN-RDM Table V)"));
     EXPECT_THAT(outcome.out, HasSubstr("N=232,965  nnz=114,848,857 (self loops included)"));
     EXPECT_THAT(outcome.out, HasSubstr("602 features, 41 classes"));
     EXPECT_THAT(outcome.out, HasSubstr("machine  47 GiB of 48 GiB per rank   a6000x8 (preset, not measured here"));

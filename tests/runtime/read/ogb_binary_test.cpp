@@ -145,7 +145,8 @@ TEST(Readers, AFolderWithoutAGraphIsListed) {
     const TempFolder folder;
     folder.write("adj_full.npz", "PK");
     folder.write("role.json", "{}");
-    expect_error(ErrorCode::missing_input, {"raw/edge.csv and raw/data.npz; it holds adj_full.npz, role.json"},
+    expect_error(ErrorCode::missing_input,
+                 {"raw/edge.csv, raw/data.npz and edge_index.npy; it holds adj_full.npz, role.json"},
                  [&] { open_dataset(folder.path()); });
 }
 

@@ -58,11 +58,11 @@ TEST(Readers, TextOfWideCharactersIsNamed) {
 }
 
 TEST(Readers, TheListOfKnownFormsIsTheTable) {
-    expect_error(
-        ErrorCode::missing_input,
-        {"known are OGB raw folders, OGB binary raw folders, .npz archives, Matrix Market, METIS graphs, SNAP and "
-         "CSV edge lists, gzipped or not"},
-        [] { form_of("/nowhere/at/all"); });
+    expect_error(ErrorCode::missing_input,
+                 {"known are OGB raw folders, OGB binary raw folders, folders of .npy arrays, .npz archives, Matrix "
+                  "Market, METIS graphs, SNAP and "
+                  "CSV edge lists, gzipped or not"},
+                 [] { form_of("/nowhere/at/all"); });
 }
 
 TEST(Readers, FormsWithoutFeaturesAndLabelsHaveNone) {
