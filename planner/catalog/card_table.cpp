@@ -32,7 +32,7 @@ constexpr Publication deal{"deal", "DEAL Table 4; features from section 4.1", tr
 constexpr Publication planetoid{
     "planetoid", "Planetoid (Yang et al. 2016, Kipf and Welling 2017) as PyTorch Geometric and DGL load it", false};
 constexpr Publication ogb{"ogb", "as OGB loads it; Hu et al. 2020", false};
-constexpr Publication pyg{"pyg", "as PyG and DGL load it; Hamilton et al. 2017", false};
+constexpr Publication pyg{"pyg", "as PyG loads it; Hamilton et al. 2017", false};
 constexpr Publication snap{"snap", "as SNAP has it; features and classes of GNN-RDM Table V", false};
 constexpr Publication undirected{"undirected", "as OGB loads it; with every reverse edge, duplicates dropped", false};
 
