@@ -25,7 +25,7 @@ struct Publication {
 };
 
 constexpr Publication rdm{"rdm", "GNN-RDM Table V", false};
-constexpr Publication cagnet{"cagnet", "CAGNET Table III", false};
+constexpr Publication cagnet{"cagnet", "CAGNET Table 3", false};
 constexpr Publication mg_gcn{"mg-gcn", "MG-GCN Table 1", true};
 constexpr Publication distgnn{"distgnn", "DistGNN Table 2", false};
 constexpr Publication deal{"deal", "DEAL Table 4; features from section 4.1", true};
