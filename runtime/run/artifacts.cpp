@@ -6,6 +6,7 @@
 #include "planner/io/outputs.hpp"
 #include "planner/io/report.hpp"
 #include "runtime/run/vertex_matrix.hpp"
+#include "runtime/run/vertex_parts.hpp"
 
 #include <gnnplan/base/known_error.hpp>
 
