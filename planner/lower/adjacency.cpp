@@ -95,9 +95,10 @@ void Builder::request_rows(TensorId matrix) {
 SpmmStep Builder::product(int l, Direction direction) {
     const TensorId matrix = adjacency(l, direction);
     const Tensor& m = tensor(matrix);
-    const bool gathers = gathers_rows(schedule_.grid, m) || gathers_matrix(schedule_.grid, m);
-    if (configuration().exchange == Exchange::rows) request_rows(m.structure.value_or(matrix));
-    return {matrix, {}, {}, configuration().exchange, configuration().overlap && gathers};
+    SpmmStep product{matrix, {}, {}, Exchange::none, false};
+    product.follow(configuration(), schedule_.grid, m);
+    if (product.exchange == Exchange::rows) request_rows(m.structure.value_or(matrix));
+    return product;
 }
 
 }  // namespace gnnplan::lower

@@ -11,7 +11,6 @@ TensorId spmm(Builder& builder, const std::string& step, int l, Direction direct
     const Rules& rules = builder.rules();
     const Grid& grid = rules.configuration().grid;
     SpmmStep product = builder.product(l, direction);
-    product.bf16 = rules.configuration().bf16 && packs_panels(product.exchange, product.overlap);
     const std::optional<Axis> axis = contraction_axis(grid, builder.tensor(product.matrix));
     const auto emit = [&](TensorId result) {
         product.set(SumOperands<TensorId>{in, result});

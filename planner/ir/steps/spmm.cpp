@@ -67,6 +67,13 @@ OperandKinds SpmmStep::kinds() const {
     return kinds_of<SumOperands<TensorId>>();
 }
 
+void SpmmStep::follow(const Switches& switches, const Grid& grid, const Tensor& of_matrix) {
+    const bool rows = gathers_rows(grid, of_matrix);
+    exchange = rows ? switches.exchange : Exchange::none;
+    overlap = switches.overlap && (rows || gathers_matrix(grid, of_matrix));
+    bf16 = switches.bf16 && can_round();
+}
+
 std::optional<TensorId> SpmmStep::uses_up(const Schedule& schedule) const {
     if (program != Program::attend_back) return std::nullopt;
     const TensorId inner = named<AttendBackOperands<TensorId>>().inner;
