@@ -1,31 +1,46 @@
 #include "planner/io/older_choice.hpp"
 
+#include "planner/io/enum_names.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace gnnplan::io {
 namespace {
 
+// The choices of a switch are its values.
+struct ListSwitches {
+    std::vector<Choice>& choices;
+
+    template <class T>
+    void value(const char* key, const T&, const FeltBy&) const {
+        if constexpr (std::is_enum_v<T>) {
+            for (const std::string_view name : EnumNames<T>::names) choices.push_back({key, std::string(name)});
+        } else {
+            for (const char* name : {"off", "on"}) choices.push_back({key, name});
+        }
+    }
+    template <class T>
+    void optional(const char* key, const T& member, const FeltBy& felt) const {
+        value(key, member, felt);
+    }
+};
+
 const std::vector<Choice>& choices_of_all() {
     static const std::vector<Choice> choices = [] {
         std::vector<Choice> all = {{"grid"},
-                                   {"exchange", "panels"},
-                                   {"exchange", "rows"},
-                                   {"scores", "columns"},
-                                   {"scores", "whole_rows"},
-                                   {"scores", "dealt_rows"},
-                                   {"attention", "stored"},
-                                   {"attention", "recompute"},
-                                   {"overlap", "on"},
-                                   {"ring", "on"},
+                                   {"cached_aggregation", "off"},
+                                   {"replicated_input", "off"},
+                                   {"column_loss", "off"},
                                    {"kept", "nothing"},
                                    {"baseline", "pyg"},
                                    {"baseline", "dgl"}};
-        for (const char* key : {"overlap", "permutation", "parts", "loss_rows", "factored_values", "ring",
-                                "cached_aggregation", "replicated_input", "column_loss"})
-            all.push_back({key, "off"});
+        const ListSwitches list{all};
+        const Switches any;
+        Switches::fields(any, list);
         return all;
     }();
     return choices;

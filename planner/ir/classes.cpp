@@ -3,6 +3,8 @@
 // are; along y, when their sub-blocks of every (x, z)-block are, and their column blocks of every width; and when all
 // that holds for their left neighbours in the rings of reduce-scatters too. Ranks alike in all three have the same
 // blocks, and their peers differ from them in one coordinate only, so those have too.
+#include "planner/ir/coordinate_classes.hpp"
+
 #include <gnnplan/ir/classes.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
@@ -16,8 +18,6 @@
 namespace gnnplan {
 namespace {
 
-using Sizes = std::set<std::int64_t>;
-
 // Sizes of the blocks of all `wholes` split over `extent`; an axis of extent 1 splits nothing.
 Sizes blocks_of_all(const Sizes& wholes, int extent) {
     Sizes sizes;
@@ -26,92 +26,6 @@ Sizes blocks_of_all(const Sizes& wholes, int extent) {
         sizes.insert((whole + extent - 1) / extent);
     }
     return sizes;
-}
-
-// What else tells coordinates of an axis apart: a list of numbers for each; none for any.
-using Marks = std::vector<std::vector<std::int64_t>>;
-
-// Coordinates at which the sizes of blocks, or those of left neighbours, change: all between two of them are alike.
-std::set<std::int64_t> changes(const Sizes& wholes, int extent, bool neighbours) {
-    std::set<std::int64_t> first{0};
-    if (neighbours) first.insert(1);
-    for (const std::int64_t whole : wholes) {
-        first.insert(whole % extent);
-        if (neighbours) first.insert(whole % extent + 1);
-    }
-    first.erase(first.lower_bound(extent), first.end());
-    return first;
-}
-
-// The class of each coordinate of an axis that splits `wholes`.
-std::vector<int> coordinate_classes(const Sizes& wholes, int extent, bool neighbours, const Marks& marks) {
-    std::map<std::vector<std::int64_t>, int> known;
-    std::vector<int> classes;
-    const std::set<std::int64_t> changing = changes(wholes, extent, neighbours);
-    for (int i = 0; i < extent; ++i) {
-        if (marks.empty() && !changing.contains(i)) {
-            classes.push_back(classes.back());
-            continue;
-        }
-        std::vector<std::int64_t> sizes;
-        for (const std::int64_t whole : wholes) {
-            sizes.push_back(balanced_block({0, whole}, i, extent).size());
-            if (neighbours) sizes.push_back(balanced_block({0, whole}, (i + extent - 1) % extent, extent).size());
-        }
-        if (!marks.empty()) {
-            const auto& mark = marks[static_cast<std::size_t>(i)];
-            sizes.insert(sizes.end(), mark.begin(), mark.end());
-        }
-        classes.push_back(known.try_emplace(sizes, static_cast<int>(known.size())).first->second);
-    }
-    return classes;
-}
-
-// The blocks that CAGNET's 1.5D deals to the ranks of each coordinate along y: classes of how many, and of how many
-// rows.
-std::vector<int> hand_classes(const Sizes& rows, const Grid& grid) {
-    std::map<std::vector<std::int64_t>, int> known;
-    std::vector<int> classes;
-    for (int iy = 0; iy < grid.y; ++iy) {
-        const Range hand = balanced_block({0, grid.x}, iy, grid.y);
-        std::vector<std::int64_t> key{hand.size()};
-        for (const std::int64_t whole : rows) {
-            const auto start = [&](std::int64_t i) {
-                return i * (whole / grid.x) + std::min<std::int64_t>(i, whole % grid.x);
-            };
-            key.push_back(start(hand.end) - start(hand.begin));
-        }
-        classes.push_back(known.try_emplace(key, static_cast<int>(known.size())).first->second);
-    }
-    return classes;
-}
-
-// Whether a rank's own block is among those it is dealt (0) or not (-1). Where turns do not come out even, the block's
-// place among them, because its owner then serves more ranks at some step than others do.
-std::int64_t place_in_hand(const Grid& grid, int ix, int iy) {
-    const Range hand = balanced_block({0, grid.x}, iy, grid.y);
-    if (ix < hand.begin || ix >= hand.end) return -1;
-    return grid.x % hand.size() == 0 ? 0 : ix - hand.begin;
-}
-
-// How many pieces of a product the block of each coordinate along x is, or the nonzeros that each along y stores: with
-// the sizes of blocks all that the messages of a rank depend on, but for what distinct columns differ by.
-Marks piece_counts(const Grid& grid, const std::vector<const Tensor*>& gathered, Axis axis) {
-    Marks marks(static_cast<std::size_t>(grid.extent(axis)));
-    for (int i = 0; i < grid.extent(axis); ++i) {
-        const int root = grid.neighbour(0, axis, i);
-        // On y-coordinate 0 another rank of the group, if there is one, asks for the nonzeros.
-        const int user = axis == Axis::y && i == 0 ? grid.neighbour(0, Axis::y, 1) : 0;
-        for (const Tensor* matrix : gathered)
-            marks[static_cast<std::size_t>(i)].push_back(std::ssize(pieces_of(grid, *matrix, root, user)));
-    }
-    return marks;
-}
-
-Marks distinct(int extent) {
-    Marks marks;
-    for (int i = 0; i < extent; ++i) marks.push_back({i});
-    return marks;
 }
 
 // How coordinates are told apart where products gather nonzeros.

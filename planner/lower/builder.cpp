@@ -1,7 +1,5 @@
 #include "planner/lower/builder.hpp"
 
-#include <gnnplan/ir/pieces.hpp>
-
 #include <algorithm>
 
 namespace gnnplan::lower {
@@ -99,77 +97,6 @@ void Builder::step(const std::string& name, OpKind op, const Operation& operatio
     schedule_.steps.push_back({in_phase(name), phase_, operation, {pass_, layer_, op}});
 }
 
-// Columns of the widest operand of a product, of those that a rank has.
-std::int64_t Builder::widest_product() const {
-    const SiteGraph& model = rules_.model();
-    std::int64_t widest = 1;
-    for (int l = 1; l <= model.depth; ++l) {
-        const bool multiplies = l > 1 || !configuration().cached_aggregation;
-        if (model.product(l).heads.count > 0) widest = std::max(widest, model.product(l).mapped_width());
-        const bool input = rules_.forward(l) == Order::sparse_first;
-        const bool output = rules_.backward(l) == Order::sparse_first;
-        if (multiplies) widest = std::max(widest, input ? model.in_width(l) : model.out_width(l));
-        if (l > 1 && rules_.backward(l) != Order::none)
-            widest = std::max(widest, output ? model.out_width(l) : model.in_width(l));
-    }
-    return rules_.block_distributed() ? widest : (widest + schedule_.grid.y - 1) / schedule_.grid.y;
-}
-
-// The rows of a slice of the widest dense operand that one source panel meets fill most of the cache; panels with few
-// nonzeros a row would be walked for their row starts. (bench/results/spmm.md: within a tenth of the best number of
-// panels for widths of 16 to 602.)
-std::int64_t Builder::panel_columns() const {
-    constexpr std::int64_t slice_columns = 128;  // that the kernel multiplies at a time, or some more
-    constexpr std::int64_t least_nonzeros = 20;  // a row and panel, on average
-    if (graph_.panel_columns > 0 || graph_.cache_bytes == 0) return graph_.panel_columns;
-    const std::int64_t dense = graph_.vertices * 4 * std::min(slice_columns, widest_product());
-    const std::int64_t room = graph_.cache_bytes / 4 * 3;
-    const std::int64_t panels = std::min(dense / room + 1, graph_.nonzeros / graph_.vertices / least_nonzeros);
-    return panels < 2 ? 0 : (graph_.vertices + panels - 1) / panels;
-}
-
-// The axes over which the contraction side of adjacencies is split.
-Axes Builder::contraction_split() const {
-    if (rules_.block_distributed()) return Axes::parse("y");
-    return Axes::parse(configuration().sharing == Sharing::sharded ? "zy" : "z");
-}
-
-std::string Builder::adjacency_name(bool transposed, const Rows& rows, const Rows& columns, int sample) const {
-    std::string name = transposed ? "A^T" : "A";
-    if (sample > 0) name += ".drawn" + std::to_string(sample);
-    if (rows.count < graph_.vertices || columns.count < graph_.vertices)
-        name += "." + std::to_string(rows.count) + "x" + std::to_string(columns.count);
-    return name;
-}
-
-TensorId Builder::adjacency(int l, Direction direction, RowSplit split) {
-    const bool forward = direction == Direction::forward;
-    const Rows rows = rows_in(forward ? space(l) : space(l - 1));
-    const Rows columns = rows_in(forward ? space(l - 1) : space(l));
-    const bool square = rows.count == columns.count;
-    const bool transposed = forward || (graph_.symmetric && square);  // one copy, named for forward
-    const bool factored = configuration().factored_values;
-    std::optional<TensorId> structure;
-    if (!transposed && factored && graph_.symmetric_pattern && square) structure = adjacency(l, Direction::forward);
-    const int sample = graph_.samples.empty() ? 0 : graph_.samples[static_cast<std::size_t>(l - 1)];
-    ensure(sample == 0 || forward, "edges are drawn of those into a vertex");
-    const bool dealt = split == RowSplit::over_all;
-    const std::string name = adjacency_name(transposed, rows, columns, sample) + (dealt ? ".dealt" : "");
-    const Layout layout = dealt ? layout_r() : Layout{Axes::parse("x"), contraction_split(), {}};
-    const TensorId id = resident(name, Role::adjacency, DType::f32, rows, columns.count, layout);
-    Tensor& matrix = schedule_.tensors[static_cast<std::size_t>(id)];
-    matrix.transposed = transposed;
-    matrix.sample = sample;
-    matrix.column_space = columns.space;
-    matrix.storage = {factored, panel_columns(), 1};
-    const Reduce reduce = rules_.model().product(l).reduce;
-    const bool stores = reduce == Reduce::attention && configuration().attention == AttentionScores::stored;
-    const bool edges = reduce == Reduce::cosine || stores;  // values come and go in whole blocks
-    if (configuration().overlap && !edges) matrix.storage.splits = splits_for_overlap(schedule_.grid, matrix);
-    matrix.structure = structure;
-    return id;
-}
-
 TensorId Builder::features(Place place, int space) {
     if (!rules_.places_differ()) place = Place::r;
     const Rows rows = rows_in(space);
@@ -191,27 +118,6 @@ TensorId Builder::per_row(Role role, TensorId of) {
 std::optional<TensorId> Builder::draw_keys(TensorId of) {
     if (schedule_.numbering.identity()) return std::nullopt;
     return per_row(Role::vertices, of);
-}
-
-// Setup steps come first in the list, in the order in which they were found to be needed.
-void Builder::request_rows(TensorId matrix) {
-    const std::string name = "index." + tensor(matrix).name;
-    std::size_t position = 0;
-    for (; position < schedule_.steps.size() && schedule_.steps[position].phase == Phase::setup; ++position) {
-        if (schedule_.steps[position].name == name) return;
-    }
-    // Before every product of setup, which may need them.
-    schedule_.steps.insert(
-        schedule_.steps.begin(),
-        Step{name, Phase::setup, RowRequestStep{matrix}, {Pass::forward, layer_, OpKind::aggregate}});
-}
-
-SpmmStep Builder::product(int l, Direction direction) {
-    const TensorId matrix = adjacency(l, direction);
-    const Tensor& m = tensor(matrix);
-    const bool gathers = gathers_rows(schedule_.grid, m) || gathers_matrix(schedule_.grid, m);
-    if (configuration().exchange == Exchange::rows) request_rows(m.structure.value_or(matrix));
-    return {matrix, {}, {}, configuration().exchange, configuration().overlap && gathers};
 }
 
 TensorId Builder::redistribute(const std::string& name, TensorId in, Place to, const std::string& out, OpKind reader,

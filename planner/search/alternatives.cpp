@@ -63,7 +63,6 @@ std::vector<Changed> other_switches(const Space& space, const Configuration& cho
 // Whole panels, nothing overlapped, permuted or pruned; the input varies as in the chosen one.
 Configuration differentiated(const Space& space, const Configuration& chosen, const Orders& forward) {
     const Grid grid{space.ranks, 1, 1};
-    const Exchange exchange = grid.x > 1 ? Exchange::panels : Exchange::none;
     Orders backward;
     std::vector<enumerate::LayerChoice> choices;
     for (const Order order : forward) {
@@ -84,7 +83,7 @@ Configuration differentiated(const Space& space, const Configuration& chosen, co
     choices.front().backward = Order::none;
     choices.front().constant_input = chosen.constant_input;
     ConfigurationFrame frame{{Sharing::replicated, grid}};
-    frame.switches.exchange = exchange;
+    frame.switches = Pins().unsearched(grid.x);
     frame.trains = space.model.trains();
     return configuration_of(frame, choices);
 }

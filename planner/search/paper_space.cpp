@@ -23,19 +23,6 @@ std::vector<enumerate::OrderPair> orders_of(const Space& space) {
     return pairs;
 }
 
-// Nothing of the switches is searched: panels are exchanged, and all else is off, unless pinned.
-Switches as_pinned(const Pins& pins, const Distribution& on) {
-    Switches switches;
-    const Exchange exchange = pins.exchange.value_or(Exchange::panels);
-    switches.exchange = on.grid.x > 1 ? exchange : Exchange::none;
-    switches.overlap = pins.overlap.value_or(false);
-    switches.permutation = pins.permutation.value_or(false);
-    switches.factored_values = pins.factored_values.value_or(false);
-    switches.bf16 = pins.bf16;
-    switches.parts = pins.partition ? on.grid.x : 0;
-    return switches.rounded_where_packed();
-}
-
 Configuration configure(const Space& space, const enumerate::OrderPair& orders, const Distribution& on) {
     Configuration configuration;
     configuration.sharing = on.sharing;
@@ -44,7 +31,7 @@ Configuration configure(const Space& space, const enumerate::OrderPair& orders, 
     configuration.forward = orders.forward;
     configuration.backward = orders.backward;
     configuration.operands = enumerate::paper_operands(orders.forward, orders.backward, space.widths);
-    configuration.switches() = as_pinned(space.options, on);
+    configuration.switches() = space.options.unsearched(on.grid.x);
     configuration.constant_input = space.options.constant_input;
     return configuration;
 }

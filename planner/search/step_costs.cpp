@@ -39,10 +39,7 @@ double StepCosts::seconds(const Schedule& schedule, const Operation& operation, 
     const Tensor& matrix = tensor_of(schedule, spmm->matrix);
     // Dealt rows read the rows that they need, whatever other products do.
     if (deals_rows(matrix)) return seconds(schedule, operation);
-    const bool rows = gathers_rows(schedule.grid, matrix);
-    switched.exchange = rows ? switches.exchange : Exchange::none;
-    switched.overlap = switches.overlap && (rows || gathers_matrix(schedule.grid, matrix));
-    switched.bf16 = switches.bf16 && switched.can_round();
+    switched.follow(switches, schedule.grid, matrix);
     const Step step{"", Phase::epoch, switched};
     const auto [entry, is_new] = known_.try_emplace(signature_of(schedule, step.operation), 0);
     if (is_new) {

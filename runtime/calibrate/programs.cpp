@@ -59,11 +59,7 @@ public:
         const std::int64_t w = point_.width, k = point_.heads;
         const kernels::Csr a = matrix_.view();
         constexpr bool accumulate = false, last = true;
-        kernels::Attention how{{k > 0 ? w / k : w, 0}, 0.2F, {}};
-        if (point_.dropout) {
-            how.dropout = {
-                .pass = &pass_, .probability = 0.5F, .all_heads = k, .row_ids = ids_.data(), .column_ids = ids_.data()};
-        }
+        const kernels::Attention how = attention();
         switch (point_.program) {
             case Program::max: {
                 const auto in = gathers(w), maxima = stays(w), ties = stays(w);
@@ -96,6 +92,18 @@ public:
     }
 
 private:
+    kernels::Attention attention() const {
+        const std::int64_t heads = point_.heads;
+        kernels::Attention how{{heads > 0 ? point_.width / heads : point_.width, 0}, 0.2F, {}};
+        if (point_.dropout) {
+            how.dropout = {.pass = &pass_,
+                           .probability = 0.5F,
+                           .all_heads = heads,
+                           .row_ids = ids_.data(),
+                           .column_ids = ids_.data()};
+        }
+        return how;
+    }
     kernels::Matrix add(std::int64_t rows, std::int64_t columns) {
         arrays_.emplace_back(rows * columns, 1.0F);
         return {arrays_.back().data(), rows, columns, columns};

@@ -6,8 +6,6 @@
 #include "runtime/load/counts.hpp"
 #include "runtime/load/predict.hpp"
 
-#include <gnnplan/base/memory_text.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -139,19 +137,6 @@ std::shared_ptr<const exec::NumberedCounts> Deployment::count(const Schedule& sc
     return counts;
 }
 
-// Nobody could count before the graph was there.
-void Deployment::check_memory(const Schedule& schedule, const GraphStats& counts) const {
-    const std::int64_t allowed = plan_.problem.memory_per_rank;
-    std::int64_t needed = 0;
-    for (int rank = 0; rank < schedule.grid.size(); ++rank)
-        needed = std::max(needed, plan_memory(schedule, counts, rank).peak(device_.memory()));
-    if (allowed == 0 || needed <= allowed) return;
-    throw Error(ErrorCode::infeasible,
-                "on this graph a rank needs " + enough_memory_text(needed) + ", and the plan was made for " +
-                    memory_text(allowed),
-                "memory", "plan again with `graph` and this path");
-}
-
 void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded,
                                std::optional<exec::SparseBlocks> blocks) {
     std::shared_ptr<const exec::NumberedCounts> counts;
@@ -164,7 +149,7 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
         const Footprint predicted = footprint(schedule, *counts, loaded, device_.memory());
         predicted_.peak_bytes_per_rank = predicted.tensors;
         predicted_.host_peak_bytes = predicted.host;
-        if (share_) check_memory(schedule, *counts);
+        if (share_) check_memory(plan_, schedule, *counts, device_.memory());  // nobody could count before
         const auto expected = [&](Phase phase, std::size_t first = 0) {
             std::vector<measure::StepSample> bytes = expected_bytes(schedule, phase, *counts, comm_.rank());
             std::fill_n(bytes.begin(), first, measure::StepSample{});

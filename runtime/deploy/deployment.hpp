@@ -72,7 +72,6 @@ public:
 
 private:
     void load_share(const Candidate& candidate);
-    void check_memory(const Schedule& schedule, const GraphStats& counts) const;
     std::shared_ptr<const exec::NumberedCounts> count(const Schedule& schedule, const LoadState& loaded);
     void make_executor(const Schedule& schedule, const LoadState& loaded, std::optional<exec::SparseBlocks> blocks);
     void load_model(const Candidate& candidate);

@@ -80,4 +80,16 @@ std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& u
     return fitting;
 }
 
+void check_memory(const Plan& plan, const Schedule& schedule, const GraphStats& counts, const TensorMemory& memory) {
+    const std::int64_t allowed = plan.problem.memory_per_rank;
+    std::int64_t needed = 0;
+    for (int rank = 0; rank < schedule.grid.size(); ++rank)
+        needed = std::max(needed, plan_memory(schedule, counts, rank).peak(memory));
+    if (allowed == 0 || needed <= allowed) return;
+    throw Error(ErrorCode::infeasible,
+                "on this graph a rank needs " + enough_memory_text(needed) + ", and the plan was made for " +
+                    memory_text(allowed),
+                "memory", "plan again with `graph` and this path");
+}
+
 }  // namespace gnnplan::deploy

@@ -25,6 +25,9 @@ std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, co
 std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset,
                                      const TensorMemory& memory, const std::optional<DeviceRoom>& room);
 
+// Throws ErrorCode::infeasible where the schedule needs more on the counted graph than the plan allows.
+void check_memory(const Plan& plan, const Schedule& schedule, const GraphStats& counts, const TensorMemory& memory);
+
 // bytes_of(schedule, counts) of each of `usable`, in its order. The graph is counted once for each numbering.
 using BytesOf = std::function<std::int64_t(const Schedule&, const GraphStats&)>;
 std::vector<std::int64_t> bytes_by_candidate(const Plan& plan, const std::vector<int>& usable, const GraphStats& graph,

@@ -144,4 +144,11 @@ kernels::Matrix Store::matrix(TensorId id) const {
     return {reinterpret_cast<float*>(bytes(id)), local.rows.size(), local.columns.size(), local.columns.size()};
 }
 
+std::vector<kernels::Matrix> Store::matrices(const std::vector<TensorId>& ids) const {
+    std::vector<kernels::Matrix> found;
+    found.reserve(ids.size());
+    for (const TensorId id : ids) found.push_back(matrix(id));
+    return found;
+}
+
 }  // namespace gnnplan::exec

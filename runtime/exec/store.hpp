@@ -74,6 +74,7 @@ public:
         return {data<T>(id), static_cast<std::size_t>(elements_[static_cast<std::size_t>(id)])};
     }
     kernels::Matrix matrix(TensorId id) const;
+    std::vector<kernels::Matrix> matrices(const std::vector<TensorId>& ids) const;
     // The send buffer of a step, followed by its receive buffer (staging_of).
     std::byte* staging(std::size_t step) const { return staging_[step]; }
     std::int64_t send_staging_bytes(std::size_t step) const { return send_staging_[step]; }

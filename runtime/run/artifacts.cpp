@@ -6,6 +6,7 @@
 #include "planner/io/outputs.hpp"
 #include "planner/io/report.hpp"
 #include "runtime/run/vertex_matrix.hpp"
+#include "runtime/run/vertex_parts.hpp"
 
 #include <gnnplan/base/known_error.hpp>
 
@@ -116,6 +117,18 @@ void check_checkpoint_folder(const Settings& settings, FolderLock& lock, Observe
     io::check_can_create(folder + "/checkpoint");
 }
 
+void refuse_names_of_checkpoints(const Settings& settings) {
+    for (const auto& [flag, path] :
+         {std::pair("`report`", settings.report), std::pair("`metrics`", settings.metrics),
+          std::pair("`trace`", settings.trace), std::pair("`save-weights`", settings.save_weights),
+          std::pair("`save-embeddings`", settings.save_embeddings)}) {
+        if (path && checkpoint_epoch(*path)) {
+            throw Error(ErrorCode::usage, "is the name of a checkpoint", std::string(flag) + " " + *path,
+                        "choose another name");
+        }
+    }
+}
+
 }  // namespace
 
 void check_artifacts(const Settings& settings, const Plan& plan, const std::optional<LayerFolder>& layers,
@@ -141,15 +154,7 @@ void check_artifacts(const Settings& settings, const Plan& plan, const std::opti
                        {"`data`", settings.data},
                        {"`load-weights`", settings.load_weights},
                        {"`resume`", settings.resume}});
-    for (const auto& [flag, path] :
-         {std::pair("`report`", settings.report), std::pair("`metrics`", settings.metrics),
-          std::pair("`trace`", settings.trace), std::pair("`save-weights`", settings.save_weights),
-          std::pair("`save-embeddings`", settings.save_embeddings)}) {
-        if (path && checkpoint_epoch(*path)) {
-            throw Error(ErrorCode::usage, "is the name of a checkpoint", std::string(flag) + " " + *path,
-                        "choose another name");
-        }
-    }
+    refuse_names_of_checkpoints(settings);
     if (layers) check_apart(settings, *layers);
     std::error_code none;
     if (embeddings && std::filesystem::exists(*embeddings, none) &&

@@ -1,20 +1,17 @@
-// Reading guide: go() is a run from beginning to end; prepare() checks all before anything is computed; rank.cpp has
-// the part of a rank in the computation.
+// Reading guide: go() is a run from beginning to end; prepare.cpp checks all before anything is computed, and rank.cpp
+// has the part of a rank in the computation.
 #include "runtime/run/run.hpp"
 
 #include "planner/io/facts.hpp"
 #include "runtime/comm/threads.hpp"
 #include "runtime/deploy/match.hpp"
 #include "runtime/deploy/model_values.hpp"
-#include "runtime/graph/fingerprint.hpp"
 #include "runtime/run/agreement.hpp"
 #include "runtime/run/artifacts.hpp"
-#include "runtime/run/memory.hpp"
 #include "runtime/train/finished.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace gnnplan::run {
@@ -48,101 +45,8 @@ std::optional<Outcome> Run::go(Ranks& ranks) {
     return outcome;
 }
 
-void Run::prepare(Ranks& ranks) {
-    comm::Communicator& processes = ranks.processes;
-    comm::agree(processes, [&] {
-        if (speaks_) check_artifacts(settings_, plan_, outputs_.layers(), folder_lock_, embeddings_lock_, observer_);
-    });
-    require_same(processes, facts_of_run(settings_, plan_));
-    comm::agree(processes, [&] {
-        check_memory(ranks);
-        if (speaks_) start_.read(settings_, observer_);
-    });
-    share_start(processes);
-    processes.heartbeats()[static_cast<std::size_t>(processes.rank())]->enter(comm::Heartbeat::reading);
-    comm::agree(processes, [&] {
-        take_start();
-        open_data();
-    });
-    if (processes.size() > 1) require_same(processes, facts_of_data(*dataset_));
-    check_features(processes);
-    comm::agree(processes, [&] { compare_start(); });
-    open_outputs(processes);
-    observer_.checked(plan_, *dataset_, options_);
-}
-
 // There is nothing to compute where training would go on from the end of a run, unless embeddings are asked for.
 bool Run::computes() const { return !train::is_finished(options_) || settings_.save_embeddings.has_value(); }
-
-int Run::first_usable() const { return deploy::usable_candidates(plan_, options_.features_dropout()).front(); }
-
-// Of ranks as threads the needs are known in full once the data is open.
-void Run::check_memory(const Ranks& ranks) const {
-    if (settings_.dry_run || !backend_.host_memory) return;
-    if (ranks.processes.size() == 1) {
-        check_memory_of_threads(plan_, first_usable(), dataset_ ? &*dataset_ : nullptr);
-    } else {
-        run::check_memory(plan_, first_usable(), ranks.on_this_machine);
-    }
-}
-
-// Errors in what data has beside its graph may come of a plan for another graph, which then is what is to be said.
-template <class Read>
-void Run::read_data(const Read& read) const {
-    try {
-        read();
-    } catch (const Error& error) {
-        if (error.code() == ErrorCode::data)
-            deploy::match_vertices(plan_, settings_.data, dataset_options(settings_, plan_));
-        throw;
-    }
-}
-
-void Run::open_data() {
-    first_usable();  // cheaper than reading the data to find out
-    const double start = clock_.now();
-    kernels::set_threads(options_.threads);  // ranks as threads of this process set their own
-    read_data([&] { dataset_.emplace(data::open_dataset(settings_.data, dataset_options(settings_, plan_))); });
-    if (!dataset_->in_shares()) {
-        note(settings_.data + ": " + dataset_->report().describe());
-        for (const std::string& remark : dataset_->report().remarks) note("note: " + remark);
-    }
-    deploy::match_data(plan_, *dataset_);
-    observer_.data_matches(plan_, options_);
-    options_.load_seconds = clock_.now() - start;
-}
-
-void Run::share_start(comm::Communicator& processes) {
-    if (processes.size() > 1) start_.share(processes);
-}
-
-void Run::take_start() {
-    start_.take(plan_);
-    options_.weights = start_.weights();
-    const io::Checkpoint* checkpoint = start_.checkpoint();
-    if (checkpoint == nullptr) return;
-    if (checkpoint->state.epoch > options_.epochs) {
-        throw Error(ErrorCode::usage,
-                    fmt::format("the checkpoint is of epoch {}, and {} are asked for", checkpoint->state.epoch,
-                                options_.epochs),
-                    start_.path(), "ask for more with `epochs`, or name an earlier checkpoint");
-    }
-    options_.start = &checkpoint->state;
-}
-
-void Run::compare_start() const {
-    if ((options_.keep_best || options_.patience) && dataset_->labelled(data::valid) == 0) {
-        const std::int64_t unlabelled = dataset_->subset_size(data::valid);
-        throw Error(ErrorCode::mismatch,
-                    unlabelled == 0
-                        ? "the split has no validation vertices to judge by"
-                        : fmt::format("none of the {} validation vertices has a label to judge by", unlabelled),
-                    options_.keep_best ? "`keep-best`" : "`patience`");
-    }
-    for (const std::string& text : start_.compare(facts_of_training_and_data())) note("note: " + text);
-    if (options_.start != nullptr && !train::is_finished(options_))
-        note(fmt::format("{}: going on after epoch {}", start_.path(), options_.start->epoch));
-}
 
 std::vector<Fact> Run::facts_of_training_and_data() const {
     std::vector<Fact> facts = facts_of_model(settings_, plan_.problem);
@@ -150,40 +54,6 @@ std::vector<Fact> Run::facts_of_training_and_data() const {
     for (Fact& fact : facts_of_data(*dataset_)) facts.push_back(std::move(fact));
     if (!features_.empty()) facts.push_back({"the features", features_});
     return facts;
-}
-
-// Checks that the features are the plan's and the same on each process. Of more than 1 GiB each process looks at its
-// share only.
-void Run::check_features(comm::Communicator& processes) {
-    if (dataset_->report().features_generated) return;
-    constexpr std::int64_t looked_at_by_all = std::int64_t{1} << 30;  // bytes
-    const Range all{0, dataset_->vertices()};
-    const bool whole =
-        !dataset_->in_shares() && all.size() <= looked_at_by_all / 4 / std::max<std::int64_t>(1, dataset_->features());
-    std::uint64_t sum = 0;
-    comm::agree(processes, [&] {
-        read_data([&] {
-            sum = dataset_->feature_hash(whole ? all : balanced_block(all, processes.rank(), processes.size()));
-        });
-    });
-    if (whole) {
-        require_same(processes, {{"the features", data::feature_fingerprint(sum)}});
-    } else {
-        const std::vector<std::string> shares = processes.control_all_gather(std::to_string(sum));
-        sum = 0;
-        for (const std::string& share : shares) sum += std::stoull(share);
-    }
-    features_ = data::feature_fingerprint(sum);
-    comm::agree(processes, [&] { deploy::match_features(plan_, *dataset_, sum); });
-}
-
-void Run::open_outputs(comm::Communicator& processes) {
-    if (settings_.dry_run) return;
-    outputs_.open(processes, [this] {
-        return facts_of_layers(settings_, options_.weights, plan_, dataset_->fingerprint(), features_);
-    });
-    if (outputs_.layers_done() > 0)
-        note(fmt::format("{}: going on after layer {}", outputs_.layers()->path, outputs_.layers_done()));
 }
 
 Checkpoints Run::make_checkpoints() {

@@ -1,9 +1,9 @@
-// The outputs of a network for every vertex, as .npy files: float32, a row for each vertex of the data.
+// The outputs of a network for every vertex, as one .npy file: float32, a row for each vertex of the data.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
 #include "runtime/deploy/outputs.hpp"
-#include "runtime/run/values_seen.hpp"
+#include "runtime/run/vertex_values.hpp"
 
 #include <gnnplan/base/range.hpp>
 #include <gnnplan/ir/schedule.hpp>
@@ -18,34 +18,11 @@ namespace gnnplan::run {
 // Bytes of the file of so many vertices.
 std::int64_t vertex_matrix_bytes(std::int64_t vertices, std::int64_t columns);
 
-// A tensor of the executor's schedule whose rows are those of vertices.
-struct VertexMatrix {
-    const exec::Executor& executor;
-    const Tensor& tensor;
-    const deploy::OutputRows& rows;
-    bool one_process = false;  // ranks are threads, which can all write to the file that rank 0 has opened
-};
-
-// Some values are not finite; thrown on every rank. The file or folder that was to be written is unchanged.
-class NotFiniteError : public comm::AgreedError {
-public:
-    NotFiniteError(const NotFinite& values, const std::string& path);
-    NotFinite found;  // without the layer, which the writer does not know
-};
-
 // Collective: writes one file in the data's numbering. Every rank writes its own rows into it, so all ranks must be
 // able to open it. before_named(), if given, is called on rank 0 with the hash of all values before the file gets its
 // name. Throws Error{cannot_create}, Error{io} or NotFiniteError on all ranks; `path` is then as it was.
 void write_vertex_matrix(comm::Communicator& comm, const VertexMatrix& matrix, const std::string& path,
                          const std::function<void(const std::string& hash)>& before_named = {});
-
-// Collective: writes into this folder, for each rank that has rows, part-N.npy, and vertices-N.npy, which names their
-// vertices; and index.json, which lists them and is written last, once rank 0 has found them all whole. Returns the
-// bytes of all parts. Throws the same errors, and then leaves none of its files in the folder.
-std::int64_t write_vertex_parts(comm::Communicator& comm, const VertexMatrix& matrix, const std::string& folder);
-// The path of the file that is written last into the folder; and whether `name` is that of one of the other files.
-std::string index_of_parts(const std::string& folder);
-bool is_part(const std::string& name);
 
 // A file of write_vertex_matrix(), read by parts.
 class VertexMatrixFile {

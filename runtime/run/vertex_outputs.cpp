@@ -3,6 +3,7 @@
 #include "runtime/infer/options.hpp"
 #include "runtime/run/artifacts.hpp"
 #include "runtime/run/shared_folder.hpp"
+#include "runtime/run/vertex_parts.hpp"
 
 #include <fmt/format.h>
 

@@ -6,12 +6,12 @@
 #include "runtime/deploy/match.hpp"
 #include "runtime/deploy/model_values.hpp"
 #include "runtime/train/course.hpp"
+#include "runtime/train/epochs.hpp"
 #include "runtime/train/finished.hpp"
 #include "runtime/train/train.hpp"
 #include "runtime/train/tuning.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,7 +51,8 @@ public:
           hooks_(hooks),
           clock_(clock),
           deployment_(hosts, comm, device, plan, dataset, options, hooks, clock, use_of(options, dataset, hooks)),
-          course_(options, comm.rank() == 0) {}
+          course_(options, comm.rank() == 0),
+          epochs_(comm, dataset, options, hooks, clock, deployment_, course_, wall_) {}
 
     RunReport run();
     // Nothing is left to train: only the outputs are made.
@@ -62,11 +63,6 @@ private:
     Tuning prepare();
     void build(int index, bool last);
     void note_choice(int index, const Autotuner& tuner) const;
-    EpochRecord train_epoch(std::int64_t epoch);
-    void check_weights();
-    bool evaluation_due(std::int64_t epoch) const;
-    void evaluate(std::int64_t epoch, EpochRecord& record);
-    void finish_epoch(const EpochRecord& record, const TuningLog& log);
     void take_best_weights();
     void save_outputs();
     void finish_report(const Autotuner& tuner, int built);
@@ -86,14 +82,14 @@ private:
     deploy::Deployment deployment_;
     std::int64_t eval_every_ = 1;
     Course course_;
-    std::int64_t epochs_since_build_ = 0;
     WallTimes wall_;
+    Epochs epochs_;
     RunReport report_;
 };
 
 void Trainer::build(int index, bool last) {
     deployment_.build(index, last);
-    epochs_since_build_ = 0;
+    epochs_.restart();
 }
 
 void Trainer::note_choice(int index, const Autotuner& tuner) const {
@@ -104,71 +100,6 @@ void Trainer::note_choice(int index, const Autotuner& tuner) const {
         note("keeping " + name +
              ": the run is too short to recover the cost of trying another one (`autotune 3` tries all)");
     }
-}
-
-EpochRecord Trainer::train_epoch(std::int64_t epoch) {
-    const double start = clock_.now();
-    const auto samples = deployment_.run(Phase::epoch, epoch, true);
-    EpochRecord record;
-    record.epoch = epoch;
-    const std::optional<std::string> stop = hooks_.stop ? hooks_.stop() : std::nullopt;
-    const std::vector<double> agreed = comm::control_max(comm_, {clock_.now() - start, stop ? 1.0 : 0.0});
-    record.seconds = agreed[0];
-    wall_.training_seconds += record.seconds;
-    if (agreed[1] > 0 && epoch < options_.epochs) {
-        course_.end(Ending::interrupted, stop.value_or("another rank was told to stop"));
-    }
-    record.loss = deployment_.executor().loss_sum() / static_cast<double>(dataset_.subset_size(data::train));
-    // Summed over the ranks, so the same bits on all of them.
-    if (!std::isfinite(record.loss)) course_.end(Ending::diverged, "the loss is no longer finite");
-    if (course_.is_last(epoch)) check_weights();
-    // The first epoch after a build warms up caches.
-    deploy::Measurements& measured = deployment_.measured();
-    if (++epochs_since_build_ == 2) {
-        measured.steady_seconds.clear();
-        measured.epoch.restart_times();
-    }
-    measured.epoch.add(samples);
-    measured.steady_seconds.push_back(record.seconds);
-    return record;
-}
-
-// The loss is that of the weights before the update, so nothing else would tell what the last one did.
-void Trainer::check_weights() {
-    if (course_.ending() == Ending::diverged) return;
-    const bool finite = deploy::all_finite(deploy::values_of(deployment_.state(), false));
-    if (comm::control_max(comm_, finite ? 0.0 : 1.0) > 0) {
-        course_.end(Ending::diverged, "the last update made weights that are not finite");
-    }
-}
-
-bool Trainer::evaluation_due(std::int64_t epoch) const {
-    return eval_every_ > 0 && course_.ending() != Ending::diverged &&
-           (epoch % eval_every_ == 0 || course_.is_last(epoch));
-}
-
-void Trainer::evaluate(std::int64_t epoch, EpochRecord& record) {
-    const double start = clock_.now();
-    deployment_.measured().evaluation.add(deployment_.run(Phase::evaluation, epoch, false));
-    wall_.evaluation_seconds += clock_.now() - start;
-    ++wall_.evaluations;
-    const auto share = [&](data::Subset subset) -> std::optional<double> {
-        const std::int64_t judged = dataset_.labelled(subset);
-        if (judged == 0) return std::nullopt;
-        return deployment_.executor().correct()[subset] / static_cast<double>(judged);
-    };
-    record.train_accuracy = share(data::train);
-    record.valid_accuracy = share(data::valid);
-    record.test_accuracy = share(data::test);
-}
-
-void Trainer::finish_epoch(const EpochRecord& record, const TuningLog& log) {
-    course_.add(record, deployment_.state());
-    if (course_.ending() == Ending::patience) check_weights();  // only now is it known that this epoch is the last
-    if (hooks_.epoch) hooks_.epoch(record);
-    if (!hooks_.epoch_end) return;
-    hooks_.epoch_end({record.epoch, course_.is_last(record.epoch), course_.ending(),
-                      [&] { return course_.state(deployment_.state(), log); }});
 }
 
 // Everything that can be found wrong before the first executor is built.
@@ -214,10 +145,9 @@ RunReport Trainer::run() {
             deployment_.settle();
         }
         settled = last;
-        EpochRecord record = train_epoch(epoch);
+        EpochRecord record = epochs_.train(epoch);
         tuner.record(record.seconds);
-        if (evaluation_due(epoch)) evaluate(epoch, record);
-        finish_epoch(record, tuning.log);
+        epochs_.finish(std::move(record), eval_every_, tuning.log);
         last_epoch = course_.is_last(epoch);
     }
     if (hooks_.outputs) save_outputs();

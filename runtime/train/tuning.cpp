@@ -29,22 +29,13 @@ void replay(Autotuner& tuner, const TuningLog& log, const std::vector<EpochRecor
     }
 }
 
-}  // namespace
-
-Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
-                    const TensorMemory& memory, const std::optional<deploy::DeviceRoom>& room) {
+// The candidates that run on this graph, the fastest first; notes say why others do not.
+std::vector<int> usable_here(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset,
+                             const TensorMemory& memory, const std::optional<deploy::DeviceRoom>& room,
+                             std::vector<std::string>& notes) {
     const std::vector<int> planned = deploy::usable_candidates(plan, options.features_dropout());
     std::vector<int> usable = deploy::candidates_that_fit(
         plan, deploy::usable_candidates(plan, options.features_dropout(), &dataset), dataset, memory, room);
-    const auto predicted = [&](int index) -> const Candidate& {
-        return plan.candidates[static_cast<std::size_t>(index)];
-    };
-    const auto& calibration = plan.machine.calibration;
-    const auto error = calibration ? std::optional(calibration->error_p90) : std::nullopt;
-
-    std::vector<Trial> trials{{usable.front(), predicted(usable.front()).predicted.epoch_seconds, usable.front()}};
-    std::int64_t feature_bytes = 0;
-    std::vector<std::string> notes;
     if (usable.size() < planned.size()) {
         notes.push_back("note: of " + std::to_string(planned.size()) + " candidates " + std::to_string(usable.size()) +
                         " can be used on this graph: rows that others leave out were estimated, or they need more "
@@ -54,6 +45,23 @@ Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::D
         notes.emplace_back("not tuning: the graph is loaded in shares for one candidate (`load whole` tunes)");
     }
     if (dataset.in_shares()) usable.resize(1);
+    return usable;
+}
+
+}  // namespace
+
+Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
+                    const TensorMemory& memory, const std::optional<deploy::DeviceRoom>& room) {
+    std::vector<std::string> notes;
+    const std::vector<int> usable = usable_here(plan, options, dataset, memory, room, notes);
+    const auto predicted = [&](int index) -> const Candidate& {
+        return plan.candidates[static_cast<std::size_t>(index)];
+    };
+    const auto& calibration = plan.machine.calibration;
+    const auto error = calibration ? std::optional(calibration->error_p90) : std::nullopt;
+
+    std::vector<Trial> trials{{usable.front(), predicted(usable.front()).predicted.epoch_seconds, usable.front()}};
+    std::int64_t feature_bytes = 0;
     const std::int64_t done = options.start == nullptr ? 0 : options.start->epoch;
     TuningLog log{plan.fingerprints.content, {}, options.epochs - done, done + 1, options.autotune, {}};
     TuningRules rules = tuning_rules(options.autotune, log.epochs, error);

@@ -1,4 +1,5 @@
 // Every switch has a row, and says by what it is felt.
+#include <gnnplan/ir/schedule.hpp>
 #include <gnnplan/ir/switches.hpp>
 
 #include <gtest/gtest.h>
@@ -71,6 +72,46 @@ TEST(Switches, AreResetWhereNobodyFeelsThem) {
     EXPECT_EQ(in_memory.parts, 0);
     EXPECT_EQ(in_memory.attention, AttentionScores::stored);
     EXPECT_LT(in_memory, on);
+}
+
+// The matrix of a product on a grid, whose contraction side is split over these axes.
+Tensor matrix_over(const char* columns) {
+    return {"A", Role::adjacency, DType::f32, 20, 20, {Axes::parse("x"), Axes::parse(columns), {}}};
+}
+
+TEST(Switches, ProductsFollowThemWhereThereIsSomethingToGet) {
+    const Switches rows{.exchange = Exchange::rows, .overlap = true};
+    SpmmStep product{0, {1}, {2}, Exchange::panels, false, true};
+    product.follow(rows, {4, 1, 1}, matrix_over("z"));
+    EXPECT_TRUE(product.exchange == Exchange::rows && product.overlap && !product.bf16);
+    product.follow(rows, {1, 4, 1}, matrix_over("z"));
+    EXPECT_TRUE(product.exchange == Exchange::none && !product.overlap) << "every rank has all rows and nonzeros";
+    product.follow(rows, {1, 4, 1}, matrix_over("zy"));
+    EXPECT_TRUE(product.exchange == Exchange::none && product.overlap) << "nonzeros are gathered";
+}
+
+TEST(Switches, ProductsRoundWhereTheyPackPanelsOfASum) {
+    const Switches panels{.exchange = Exchange::panels, .bf16 = true};
+    SpmmStep product{0, {1}, {2}, Exchange::panels, false};
+    product.follow(panels, {4, 1, 1}, matrix_over("z"));
+    EXPECT_TRUE(product.bf16);
+    product.set(SumOperands<TensorId>{1, 2});
+    EXPECT_TRUE(product.bf16);
+    product.set(MaxOperands<TensorId>{1, 2, 3});
+    EXPECT_FALSE(product.bf16);
+    product.follow(panels, {4, 1, 1}, matrix_over("z"));
+    EXPECT_FALSE(product.bf16) << "maxima are no sum";
+}
+
+TEST(Switches, ThePapersSpaceSearchesNone) {
+    EXPECT_EQ(Pins().unsearched(1), Switches());
+    EXPECT_EQ(Pins().unsearched(4), Switches{.exchange = Exchange::panels});
+    Pins pins;
+    pins.exchange = Exchange::rows;
+    pins.permutation = pins.factored_values = true;
+    pins.bf16 = pins.partition = true;
+    const Switches pinned{.exchange = Exchange::rows, .permutation = true, .parts = 4, .factored_values = true};
+    EXPECT_EQ(pins.unsearched(4), pinned) << "needed rows are not packed in panels, so nothing rounds";
 }
 
 }  // namespace

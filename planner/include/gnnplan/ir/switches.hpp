@@ -95,6 +95,19 @@ struct Pins {
     std::optional<bool> ring;                  // whether dense products of an inference exchange tiles where they can
     bool bf16 = false;                         // dense operands of products rounded to bfloat16 where panels are packed
     bool partition = false;  // vertices numbered by a partitioner, where the graph is there to be partitioned
+
+    // The switches of the paper's space, on a grid with `x` ranks along x, which searches none of them and has no use
+    // for the others: whole panels are exchanged, and all else is off, unless it is pinned.
+    Switches unsearched(int x) const {
+        Switches switches;
+        if (x > 1) switches.exchange = exchange.value_or(Exchange::panels);
+        switches.overlap = overlap.value_or(false);
+        switches.permutation = permutation.value_or(false);
+        switches.factored_values = factored_values.value_or(false);
+        switches.bf16 = bf16;
+        switches.parts = partition ? x : 0;
+        return switches.rounded_where_packed();
+    }
 };
 
 // What the row with this key says.

@@ -66,10 +66,13 @@ struct SpmmStep {
     }
     TensorId subject() const { return results.front(); }
     bool attends() const { return program == Program::attend || program == Program::attend_back; }
+    // Exchanges rows as the switches say, overlaps and rounds, where there is something to get, and to round.
+    void follow(const Switches& switches, const Grid& grid, const Tensor& of_matrix);
     // Takes a program with its operands and results, as structs of program_operands.hpp have them.
     template <class Operands>
     void set(const Operands& operands) {
         program = Operands::program;
+        bf16 = bf16 && can_round();
         column_operands.clear(), row_operands.clear(), results.clear();
         Writer writer{*this};
         Operands::fields(operands, writer);

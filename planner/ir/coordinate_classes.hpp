@@ -1,0 +1,38 @@
+// Which coordinates along an axis of a grid are alike: balanced splits have blocks of two sizes.
+#pragma once
+
+#include <gnnplan/ir/schedule.hpp>
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace gnnplan {
+
+using Sizes = std::set<std::int64_t>;
+
+// What else than sizes tells coordinates of an axis apart: a list of numbers for each; none for any.
+using Marks = std::vector<std::vector<std::int64_t>>;
+
+// Coordinates at which the sizes of blocks, or those of left neighbours, change: all between two of them are alike.
+std::set<std::int64_t> changes(const Sizes& wholes, int extent, bool neighbours);
+
+// The class of each coordinate of an axis that splits `wholes`.
+std::vector<int> coordinate_classes(const Sizes& wholes, int extent, bool neighbours, const Marks& marks);
+
+// The blocks that CAGNET's 1.5D deals to the ranks of each coordinate along y: classes of how many, and of how many
+// rows.
+std::vector<int> hand_classes(const Sizes& rows, const Grid& grid);
+
+// Whether a rank's own block is among those it is dealt (0) or not (-1). Where turns do not come out even, the block's
+// place among them, because its owner then serves more ranks at some step than others do.
+std::int64_t place_in_hand(const Grid& grid, int ix, int iy);
+
+// How many pieces of a product the block of each coordinate along x is, or the nonzeros that each along y stores: with
+// the sizes of blocks all that the messages of a rank depend on, but for what distinct columns differ by.
+Marks piece_counts(const Grid& grid, const std::vector<const Tensor*>& gathered, Axis axis);
+
+// Every coordinate apart.
+Marks distinct(int extent);
+
+}  // namespace gnnplan

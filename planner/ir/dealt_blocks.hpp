@@ -1,0 +1,24 @@
+// The blocks of a dense operand that are dealt to the ranks of a y-group (CAGNET's 1.5D).
+#pragma once
+
+#include <gnnplan/ir/schedule.hpp>
+
+#include <cstdint>
+
+namespace gnnplan {
+
+// Whether products with the matrix have their blocks dealt: the contraction side is split over y alone.
+inline bool block_distributed(const Tensor& matrix) {
+    const Axes& columns = matrix.layout.columns;
+    return columns.size() == 1 && columns[0] == Axis::y;
+}
+
+// Which of the dense operand's blocks in its x-group a rank is dealt.
+inline Range hand_of(const Grid& grid, int rank) {
+    return balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y);
+}
+
+// A position on a ring of so many.
+inline std::int64_t turned(std::int64_t position, std::int64_t count) { return (position % count + count) % count; }
+
+}  // namespace gnnplan

@@ -1,0 +1,250 @@
+#include "planner/ir/op_readers.hpp"
+
+#include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/sites.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace gnnplan {
+namespace {
+
+// Bias, activation and dropout follow each other in this order.
+int stage_of(OpKind kind) { return kind == OpKind::bias ? 1 : kind == OpKind::dropout ? 3 : 2; }
+int stage_of(const Site& site) {
+    return site.dropout > 0 ? 3 : site.activation != Activation::none ? 2 : site.parameter >= 0 ? 1 : 0;
+}
+
+// Groups operations into sites, in the order of the graph.
+class SiteReader {
+public:
+    explicit SiteReader(const OpGraph& graph) : graph_(graph), made_(graph.ops.size()), readers_(graph) {
+        found_.model = graph.model;
+        found_.parameters = graph.parameters;
+    }
+
+    SiteGraph read() {
+        for (; next_ < graph_.ops.size(); ++next_) add(graph_.ops[next_]);
+        if (!ended() || found_.depth == 0) refuse("is missing");
+        for (next_ = 0; next_ + 1 < graph_.ops.size(); ++next_) {
+            if (readers_.none(next_)) refuse("is read by nothing");
+        }
+        find_results();
+        return std::move(found_);
+    }
+
+private:
+    // What an operation leaves: the value of a site, or half of a product that reads the site's.
+    struct Made {
+        int site = -1;
+        const Op* half = nullptr;  // an aggregation that awaits its linear map, or the other way round
+    };
+
+    [[noreturn]] void refuse(const std::string& what) const {
+        throw Error(ErrorCode::usage,
+                    "operation " + std::to_string(next_) + " " + what +
+                        ": a layer is dropout? (aggregate linear | linear aggregate), to which linear maps and the "
+                        "layer's input may be added; bias? activation? and further linear maps follow, or come before "
+                        "an aggregation of maxima, and the loss comes last",
+                    "model " + graph_.model,
+                    "docs/architecture.md says how to add a kind of site for what is not of this form");
+    }
+
+    bool ended() const {
+        if (found_.sites.empty()) return false;
+        const SiteKind last = found_.sites.back().kind;
+        return last == SiteKind::loss || last == SiteKind::output;
+    }
+    int push(const Site& site) {
+        found_.sites.push_back(site);
+        return static_cast<int>(found_.sites.size()) - 1;
+    }
+    Site& at(int site) { return found_.sites[static_cast<std::size_t>(site)]; }
+    const Site& at(int site) const { return found_.at(site); }
+    const Made& input_of(const Op& op, std::size_t which = 0) const {
+        return made_[static_cast<std::size_t>(op.inputs[which])];
+    }
+    void require_sole_reader(int input) const {
+        if (readers_.sole(static_cast<std::size_t>(input)) == nullptr) refuse("changes what another operation reads");
+    }
+
+    void add(const Op& op) {
+        const std::size_t inputs = op.kind == OpKind::input ? 0 : op.kind == OpKind::add ? 2 : 1;
+        if (op.inputs.size() != inputs || ended()) refuse("does not follow the ones before it");
+        for (const int input : op.inputs) {
+            if (input < 0 || static_cast<std::size_t>(input) >= next_) refuse("reads what does not come before it");
+        }
+        made_[next_] = made_by(op);
+    }
+
+    Made made_by(const Op& op) {
+        switch (op.kind) {
+            case OpKind::input: return add_input(op);
+            case OpKind::aggregate:
+            case OpKind::linear: return multiply(op);
+            case OpKind::add: return add_up(op);
+            case OpKind::dropout:
+            case OpKind::bias:
+            case OpKind::relu:
+            case OpKind::elu:
+            case OpKind::leaky_relu: return extend_pointwise(op);
+            case OpKind::softmax_cross_entropy:
+            case OpKind::output: break;
+        }
+        const SiteKind kind = op.kind == OpKind::output ? SiteKind::output : SiteKind::loss;
+        return {push({kind, input_of(op).site, op.layer, op.width})};
+    }
+
+    Made add_input(const Op& op) {
+        if (!found_.sites.empty()) refuse("is a second input");
+        return {push({SiteKind::input, -1, op.layer, op.width})};
+    }
+
+    Made multiply(const Op& op) {
+        const Made& from = input_of(op);
+        if (op.reduce == Reduce::cosine) return cosine_product(op, from);
+        if (from.half != nullptr) return complete_product(op, *from.half, from.site);
+        if (begins_product(op)) return {from.site, &op};
+        if (op.kind == OpKind::aggregate) refuse("has no linear map beside it");
+        return {push(linear_site(op, from.site))};
+    }
+
+    // Whether the operation and the one that reads it are a product: not a linear map and the maxima of its result, nor
+    // attention and what maps its sums.
+    bool begins_product(const Op& op) const {
+        const Op* reader = readers_.sole(next_);
+        if (reader == nullptr) return false;
+        if (op.kind == OpKind::aggregate) return op.reduce != Reduce::attention && reader->kind == OpKind::linear;
+        return reader->kind == OpKind::aggregate &&
+               (reader->reduce == Reduce::sum || reader->reduce == Reduce::attention);
+    }
+
+    // A product of its own, without a linear map.
+    Made cosine_product(const Op& op, const Made& from) {
+        if (from.half != nullptr || op.layer != found_.depth + 1) refuse("is not the one product of its layer");
+        if (op.parameter < 0 || op.self != 0) refuse("has no beta, or adds a vertex itself");
+        Site product{SiteKind::product, from.site, op.layer, op.width};
+        product.reduce = op.reduce;
+        product.beta = op.parameter;
+        product.heads.count = 1;
+        product.rows_of = op.layer;
+        product.columns_of = at(from.site).width == op.width ? at(from.site).columns_of : -1;
+        found_.products.push_back(push(product));
+        ++found_.depth;
+        return {found_.products.back()};
+    }
+
+    // A linear map before the product of its layer has a row for each vertex that the product reads.
+    Site linear_site(const Op& op, int input) const {
+        const bool before_product = op.layer == found_.depth + 1;
+        if (op.layer < 1 || (op.layer != found_.depth && !before_product)) refuse("belongs to no layer that has begun");
+        Site site{SiteKind::linear, input, op.layer, op.width, op.parameter};
+        const Site& same = before_product ? at(input) : found_.product(op.layer);
+        site.rows_of = before_product ? op.layer - 1 : op.layer;
+        site.columns_of = op.width == same.width ? same.columns_of : -1;
+        return site;
+    }
+
+    Made complete_product(const Op& op, const Op& half, int input) {
+        if (op.layer != found_.depth + 1) refuse("is not the one product of its layer");
+        const Op& aggregation = op.kind == OpKind::linear ? half : op;
+        Site product{SiteKind::product, input, op.layer, op.width, (op.kind == OpKind::linear ? op : half).parameter};
+        product.reduce = aggregation.reduce;
+        product.self = aggregation.self;
+        product.self_parameter = aggregation.parameter;
+        product.heads = aggregation.heads;
+        if (!product.reorderable() && product.adds_self()) refuse("adds a vertex itself to what is no plain sum");
+        if (product.heads.count > 0 && half.width != product.mapped_width()) refuse("has other columns than its heads");
+        product.rows_of = product.columns_of = op.layer;
+        found_.products.push_back(push(product));
+        ++found_.depth;
+        return {found_.products.back()};
+    }
+
+    // Whether a value is a sum of products and linear maps, on top of which another may be made.
+    bool is_sum(int site) const { return at(site).kind == SiteKind::product || at(site).kind == SiteKind::linear; }
+
+    // A sum is made in place of the value that comes first in the layer; what earlier layers have left for others, too,
+    // stays.
+    Made add_up(const Op& op) {
+        const auto [a, b] = std::minmax(input_of(op, 0).site, input_of(op, 1).site);
+        if (at(a).width != at(b).width) refuse("adds matrices of different widths");
+        const bool both = a != b && is_sum(a) && at(b).kind == SiteKind::linear && at(b).addend < 0;
+        const bool mapped = both && at(b).parameter >= 0 && at(b).rows_of >= at(a).rows_of;
+        if (mapped) {
+            for (const int input : op.inputs) require_sole_reader(input);
+            if (at(a).layer < at(b).layer) across_layers_.push_back(next_);
+            at(b).addend = a;
+            return {b};
+        }
+        const bool input_itself = is_sum(b) && at(b).layer == found_.depth && a == read_by(found_.depth);
+        if (!input_itself)
+            refuse("adds something else than a linear map, or the layer's input, to what its layer makes");
+        require_sole_reader(op.inputs[input_of(op, 0).site == b ? 0 : 1]);
+        Site sum{SiteKind::linear, a, at(b).layer, at(b).width};
+        sum.addend = b;
+        sum.rows_of = at(b).rows_of;
+        sum.columns_of = at(b).columns_of;
+        return {push(sum)};
+    }
+
+    Made extend_pointwise(const Op& op) {
+        require_sole_reader(op.inputs.front());
+        int id = input_of(op).site;
+        if (is_sum(id)) {
+            Site site{SiteKind::pointwise, id, at(id).layer, op.width};
+            site.rows_of = at(id).rows_of;
+            site.columns_of = at(id).columns_of;
+            id = push(site);
+        }
+        Site& site = at(id);
+        const bool only_dropped = site.kind == SiteKind::input && op.kind != OpKind::dropout;
+        if (stage_of(op.kind) <= stage_of(site) || only_dropped) refuse("is out of its place");
+        if (op.kind == OpKind::dropout) site.dropout = op.layer;
+        if (op.kind == OpKind::bias) site.parameter = op.parameter;
+        if (stage_of(op.kind) == 2) site.activation = activation_of(op.kind);
+        return {id};
+    }
+
+    // The value of the layer before that the first operations of layer `l` read.
+    int read_by(int l) const {
+        int site = found_.product(l).input;
+        while (at(site).layer == l) site = at(site).input;
+        return site;
+    }
+
+    void find_results() {
+        for (int l = 2; l <= found_.depth; ++l) found_.results.push_back(read_by(l));
+        Site& end = found_.sites.back();
+        end.rows_of = found_.depth;
+        end.columns_of = at(end.input).columns_of;
+        int last = end.input;
+        if (at(last).kind == SiteKind::pointwise) last = at(last).input;
+        const bool several_layers = at(last).addend >= 0 && at(at(last).addend).layer < at(last).layer;
+        found_.results.push_back(several_layers ? at(last).input : end.input);
+        std::size_t read = 0;
+        for (int sum = last; several_layers && at(sum).addend >= 0; sum = at(sum).addend) ++read;
+        if (read != across_layers_.size()) {
+            next_ = across_layers_.front();
+            refuse("adds what several layers make, and is not what the loss reads");
+        }
+        if (!several_layers) return;
+        // Logits that every layer adds to have the rows of the last one.
+        end.columns_of = at(end.input).columns_of = -1;
+        for (; last >= 0; last = at(last).addend) at(last).rows_of = found_.depth, at(last).columns_of = -1;
+    }
+
+    const OpGraph& graph_;
+    SiteGraph found_;
+    std::vector<Made> made_;  // by each operation
+    OpReaders readers_;
+    std::vector<std::size_t> across_layers_;  // operations that add what different layers make
+    std::size_t next_ = 0;
+};
+
+}  // namespace
+
+SiteGraph sites_of(const OpGraph& graph) { return SiteReader(graph).read(); }
+
+}  // namespace gnnplan

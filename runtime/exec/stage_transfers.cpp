@@ -1,0 +1,114 @@
+#include "runtime/exec/stage_transfers.hpp"
+
+namespace gnnplan::exec {
+
+StageTransfers::StageTransfers(const SpmmStep& step, const StepContext& context)
+    : step_(step),
+      context_(context),
+      part_(context.store.part(step.matrix)),
+      in_(context.store.matrices(step.column_operands)),
+      in_rows_(context.store.block(step.column_operands.front()).rows),
+      buffers_(context.store.buffers(context.step)) {}
+
+void StageTransfers::begin_up_to(std::size_t last) {
+    for (; begun_ < part_.stages().size() && begun_ <= last; ++begun_) {
+        std::byte* packed = pack_buffer(begun_);
+        for (std::size_t operand = 0; operand < in_.size(); ++operand)
+            under_way_.push_back(begin(begun_, operand, packed));
+    }
+}
+
+void StageTransfers::finish_first() {
+    for (std::size_t operand = 0; operand < in_.size(); ++operand) {
+        under_way_.front()->wait();
+        under_way_.pop_front();
+    }
+}
+
+void StageTransfers::progress() const {
+    for (const auto& exchange : under_way_) exchange->progress();
+}
+
+std::size_t StageTransfers::ahead() const { return step_.overlap ? static_cast<std::size_t>(buffers_.packs) : 0; }
+
+std::vector<kernels::ConstMatrix> StageTransfers::column_rows(std::size_t k) const {
+    const SparseStage& stage = part_.stages()[k];
+    const bool own = stage.piece->dense_root == context_.store.rank();
+    std::vector<kernels::ConstMatrix> found;
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+        const float* rows =
+            own ? own_rows(i, stage.piece->columns).data : reinterpret_cast<const float*>(dense_buffer(k, i));
+        found.push_back({rows, stage.dense_rows, in_[i].columns, in_[i].columns});
+    }
+    return found;
+}
+
+kernels::PanelRoom StageTransfers::panel_room() const {
+    std::byte* begin = dense_buffer(0, 0) + buffers_.copies * (buffers_.dense + buffers_.nonzeros);
+    return {{begin, static_cast<std::size_t>(buffers_.panel)}, step_.bf16, buffers_.slice_columns};
+}
+
+std::byte* StageTransfers::pack_buffer(std::size_t k) const {
+    return staging() + static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.packs)) * buffers_.pack;
+}
+
+// The rows received at stage k: of each operand those of the piece, one operand after the other.
+std::byte* StageTransfers::dense_buffer(std::size_t k, std::size_t operand) const {
+    const auto copy = static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.copies));
+    std::byte* buffer = staging() + buffers_.packs * buffers_.pack + copy * (buffers_.dense + buffers_.nonzeros);
+    for (std::size_t i = 0; i < operand; ++i) buffer += row_bytes(i, part_.stages()[k].dense_rows);
+    return buffer;
+}
+
+kernels::ConstMatrix StageTransfers::own_rows(std::size_t operand, Range rows) const {
+    const kernels::Matrix& in = in_[operand];
+    return {in.row(rows.begin - in_rows_.begin), rows.size(), in.columns, in.stride};
+}
+
+// Starts the transfers of stage k for one column operand, and with the first one those of nonzeros: an exchange has
+// one message for a pair of ranks. What is packed goes to `packed`, which moves behind it.
+std::unique_ptr<comm::PendingExchange> StageTransfers::begin(std::size_t k, std::size_t operand,
+                                                             std::byte*& packed) const {
+    const SparseStage& stage = part_.stages()[k];
+    std::vector<comm::Send> sends;
+    std::vector<comm::Receive> receives;
+    serve_rows(stage, operand, packed, sends);
+    const std::size_t bytes = row_bytes(operand, stage.dense_rows);
+    if (stage.piece && stage.piece->dense_root != context_.store.rank() && bytes > 0) {
+        receives.push_back({stage.piece->dense_root, {dense_buffer(k, operand), bytes}});
+    }
+    if (operand == 0) exchange_nonzeros(k, sends, receives);
+    return context_.world.start_exchange(sends, receives);
+}
+
+void StageTransfers::exchange_nonzeros(std::size_t k, std::vector<comm::Send>& sends,
+                                       std::vector<comm::Receive>& receives) const {
+    const SparseStage& stage = part_.stages()[k];
+    for (const NonzeroService& service : stage.sent) {
+        sends.push_back({service.rank, part_.block(service.block).bytes()});
+    }
+    if (!stage.piece || stage.block) return;
+    const auto bytes = static_cast<std::size_t>(part_.block_bytes(stage));
+    receives.push_back({stage.piece->matrix_root, {nonzero_buffer(k), bytes}});
+}
+
+// Whole panels are sent from where they are, needed rows are packed.
+void StageTransfers::serve_rows(const SparseStage& stage, std::size_t operand, std::byte*& packed,
+                                std::vector<comm::Send>& sends) const {
+    for (const RowService& service : stage.rows) {
+        const std::size_t bytes = row_bytes(operand, service.needed);
+        if (bytes == 0) continue;
+        const kernels::ConstMatrix rows = own_rows(operand, service.rows);
+        if (step_.exchange == Exchange::rows) {
+            context_.kernels.gather_rows(
+                rows, reinterpret_cast<const std::int32_t*>(service.index->data()),
+                {reinterpret_cast<float*>(packed), service.needed, rows.columns, rows.columns});
+            sends.push_back({service.rank, {packed, bytes}});
+            packed += bytes;
+        } else {
+            sends.push_back({service.rank, {reinterpret_cast<const std::byte*>(rows.data), bytes}});
+        }
+    }
+}
+
+}  // namespace gnnplan::exec

@@ -1,0 +1,59 @@
+// What a distributed product moves: at each stage a rank sends what others lack for their piece, and gets what it lacks
+// for its own.
+#pragma once
+
+#include "runtime/exec/handlers.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace gnnplan::exec {
+
+class StageTransfers {
+public:
+    // Both outlive the object.
+    StageTransfers(const SpmmStep& step, const StepContext& context);
+
+    // Collective: starts the transfers of all stages up to `last` that are not under way yet.
+    void begin_up_to(std::size_t last);
+    // Waits for those of the first stage that is under way.
+    void finish_first();
+    bool under_way() const { return !under_way_.empty(); }
+    void progress() const;
+    // How many stages are under way while one is multiplied.
+    std::size_t ahead() const;
+
+    // The rows of each column operand that the piece of stage k meets, and room for its nonzeros, where others have
+    // sent them.
+    std::vector<kernels::ConstMatrix> column_rows(std::size_t k) const;
+    std::byte* nonzero_buffer(std::size_t k) const { return dense_buffer(k, 0) + buffers_.dense; }
+    kernels::PanelRoom panel_room() const;
+
+private:
+    std::byte* staging() const { return context_.store.staging(context_.step); }
+    std::byte* pack_buffer(std::size_t k) const;
+    std::byte* dense_buffer(std::size_t k, std::size_t operand) const;
+    std::size_t row_bytes(std::size_t operand, std::int64_t rows) const {
+        return static_cast<std::size_t>(4 * rows * in_[operand].columns);
+    }
+    kernels::ConstMatrix own_rows(std::size_t operand, Range rows) const;
+    std::unique_ptr<comm::PendingExchange> begin(std::size_t k, std::size_t operand, std::byte*& packed) const;
+    void exchange_nonzeros(std::size_t k, std::vector<comm::Send>& sends, std::vector<comm::Receive>& receives) const;
+    void serve_rows(const SparseStage& stage, std::size_t operand, std::byte*& packed,
+                    std::vector<comm::Send>& sends) const;
+
+    const SpmmStep& step_;
+    const StepContext& context_;
+    const SparsePart& part_;
+    std::vector<kernels::Matrix> in_;  // column operands, of which the rank has these rows
+    Range in_rows_;
+    SpmmBuffers buffers_;
+    std::size_t begun_ = 0;  // stages whose transfers have been started
+    // An exchange for each column operand of each of these stages.
+    std::deque<std::unique_ptr<comm::PendingExchange>> under_way_;
+};
+
+}  // namespace gnnplan::exec

@@ -1,0 +1,14 @@
+// Headers of NumPy's files (.npy, format 1.0).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gnnplan::run {
+
+// Of a matrix of floats, row after row.
+std::string npy_matrix_header(std::int64_t rows, std::int64_t columns);
+// Of a list of 64-bit integers.
+std::string npy_list_header(std::int64_t length);
+
+}  // namespace gnnplan::run
