@@ -64,3 +64,9 @@ run(${prefix}/bin/gnnrun --version)
 if(EXISTS ${BUILD}/lib/libgnnplan_cuda.so AND NOT EXISTS ${prefix}/lib/libgnnplan_cuda.so)
   message(FATAL_ERROR "the module of --backend cuda is not installed beside gnnrun")
 endif()
+
+# Where there is a toolkit and its module was not built, the rest is installed all the same.
+file(READ ${BUILD}/cmake_install.cmake rules)
+string(REPLACE "${BUILD}/lib/libgnnplan_cuda.so" "${BUILD}/lib/not_built.so" rules "${rules}")
+file(WRITE ${BUILD}/consumer/without_module.cmake "${rules}")
+run(${CMAKE_COMMAND} -D CMAKE_INSTALL_PREFIX=${BUILD}/consumer/without_module -P ${BUILD}/consumer/without_module.cmake)
