@@ -27,7 +27,9 @@ foreach(tool gnnplan gnnrun)
   endif()
 endforeach()
 if(TARGET gnnplan_cuda)
-  install(TARGETS gnnplan_cuda LIBRARY DESTINATION lib)  # where gnnrun looks, whatever the folder of other libraries
+  # Where gnnrun looks, whatever the folder of other libraries. It takes minutes to compile: who has built no more than
+  # the programs and the libraries installs these without it.
+  install(TARGETS gnnplan_cuda LIBRARY DESTINATION lib OPTIONAL)
 endif()
 install(DIRECTORY planner/include/ models/include/ TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
 install(FILES LICENSE TYPE DOC)

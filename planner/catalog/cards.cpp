@@ -1,6 +1,7 @@
 #include "planner/catalog/cards.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/catalog.hpp>
 
 #include <algorithm>
 
@@ -61,3 +62,18 @@ std::string selector_of(const Card& card) {
 }
 
 }  // namespace gnnplan::catalog
+
+namespace gnnplan {
+
+GraphSizes card(std::string_view selector) {
+    const catalog::Card& found = catalog::find_card(selector);
+    GraphSizes sizes{found.vertices, found.nonzeros, found.symmetric};
+    sizes.counts_self_loops = true;
+    sizes.features = found.features;
+    sizes.classes = found.classes;
+    sizes.name = catalog::selector_of(found);
+    sizes.source = "card: " + found.source;
+    return sizes;
+}
+
+}  // namespace gnnplan

@@ -17,7 +17,9 @@ std::span<const Machine> machines();
 
 std::vector<std::string> machine_names();
 
-// Throws Error{missing_input} that lists near names.
+inline constexpr const char* own_machine_hint = "`machines-new/` makes a profile of a machine of your own";
+
+// Throws Error{missing_input} that lists near names, and says how to describe another machine.
 const Machine& find_machine(std::string_view name);
 
 // This machine: its cores and memory, one rank per core, at cpu-node's rates per core. Not measured.

@@ -75,22 +75,15 @@ SelectResult select(const Problem& problem, const Machine& machine, const Select
     }
 }
 
-OrderAdvice select_orders(const OpGraph& ops, std::int64_t vertices, std::int64_t nonzeros, int ranks,
-                          const Machine& machine) {
-    Problem problem;
-    const UniformStats graph(vertices, nonzeros, true);
-    problem.graph = &graph;
-    problem.record.ranks = ranks;
-    problem.ops = ops;
+OrderAdvice select_orders(const Problem& problem, const Machine& machine) {
     SelectOptions options;
-    options.space = SearchSpace::paper;
-    options.scheme = "rdm";
-    options.candidates = 1;
     options.alternatives = false;
     const SelectResult result = select(problem, machine, options);
     if (!result) throw Error(result.code, result.message);
     const RankedConfiguration& best = result.selection->ranked.front();
-    return {best.configuration.forward, best.configuration.backward, kept_products(best.configuration), best.units};
+    return {best.configuration.forward,         best.configuration.backward,      kept_products(best.configuration),
+            scheme_of(best.configuration),      best.configuration.grid,          best.predicted.epoch_seconds,
+            best.predicted.peak_bytes_per_rank, result.selection->memory_per_rank};
 }
 
 }  // namespace gnnplan

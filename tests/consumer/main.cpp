@@ -1,11 +1,9 @@
 // A program that a user of the library writes: sizes and a machine in, a plan or just the orders out.
-#include <gnnplan/models.hpp>
-#include <gnnplan/select.hpp>
+#include <gnnplan/question.hpp>
 
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
-#include <vector>
 
 namespace {
 
@@ -34,21 +32,11 @@ void expect(bool condition, const char* what) {
 }  // namespace
 
 int main() {
-    constexpr std::int64_t vertices = 2708;
-    constexpr std::int64_t nonzeros = 13264;
-    constexpr int ranks = 4;
-    const std::vector<std::int64_t> widths{1433, 16, 7};
     const gnnplan::Machine machine = some_machine();
-    const gnnplan::UniformStats graph(vertices, nonzeros, true);
-
-    gnnplan::Problem problem;
-    problem.record.graph.name = problem.record.graph.source = "sizes";
-    problem.record.graph.vertices = vertices;
-    problem.record.graph.nonzeros = nonzeros;
-    problem.record.model.widths = widths;
-    problem.record.ranks = ranks;
-    problem.ops = gnnplan::models::gcn(widths, false);
-    problem.graph = &graph;
+    gnnplan::ProblemRecord question;
+    question.model.widths = {1433, 16, 7};
+    question.ranks = 4;
+    const gnnplan::Problem problem = gnnplan::make_problem(question, {.vertices = 2708, .nonzeros = 13264});
 
     const gnnplan::SelectResult result = gnnplan::select(problem, machine);
     if (!result) std::cerr << result.message << '\n';
@@ -56,7 +44,7 @@ int main() {
     const gnnplan::Candidate& best = result.selection->plan.candidates.front();
     expect(best.configuration.forward.size() == 2 && best.configuration.backward.size() == 2,
            "an order per layer and pass");
-    expect(ranks % replication_of(best.configuration) == 0, "a replication factor that divides the ranks");
+    expect(question.ranks % replication_of(best.configuration) == 0, "a replication factor that divides the ranks");
     expect(best.predicted.epoch_seconds > 0 && best.predicted.peak_bytes_per_rank > 0, "predictions");
     std::cout << "plan: forward " << gnnplan::text(best.configuration.forward) << ", backward "
               << gnnplan::text(best.configuration.backward) << ", R_A " << replication_of(best.configuration) << '\n';
@@ -68,14 +56,14 @@ int main() {
     expect(!cramped.message.empty(), "a message that says why");
 
     try {
-        gnnplan::select_orders(problem.ops, vertices, nonzeros, ranks, gnnplan::Machine{});
+        gnnplan::select_orders(problem, gnnplan::Machine{});
         expect(false, "no advice for no machine");
     } catch (const gnnplan::Error& error) {
         expect(error.code() == gnnplan::ErrorCode::data, "an error that names the machine");
     }
-    const gnnplan::OrderAdvice advice = gnnplan::select_orders(problem.ops, vertices, nonzeros, ranks, machine);
-    expect(advice.forward.size() == 2 && advice.backward.size() == 2, "advice for two layers");
-    std::cout << "orders: forward " << gnnplan::text(advice.forward) << ", backward " << gnnplan::text(advice.backward)
-              << '\n';
+    const gnnplan::OrderAdvice advice = gnnplan::select_orders(problem, machine);
+    expect(advice.forward == best.configuration.forward && advice.backward == best.configuration.backward,
+           "the orders of the plan");
+    expect(advice.epoch_seconds == best.predicted.epoch_seconds, "the time of the plan");
     return 0;
 }

@@ -1,6 +1,7 @@
 // Questions as types: problems and machines without a command line, and with nothing printed.
 #include "tests/support/test_files.hpp"
 #include "tools/ask/machine.hpp"
+#include "tools/ask/plan_data.hpp"
 #include "tools/ask/problem.hpp"
 
 #include <gnnplan/base/option.hpp>
@@ -43,9 +44,56 @@ TEST(Ask, SizesMakeAProblem) {
     EXPECT_EQ(loaded.problem.record.model.widths, shape.widths);
     EXPECT_EQ(loaded.problem.record.ranks, 4);
     EXPECT_EQ(loaded.problem.record.loading, Loading::whole);
-    EXPECT_EQ(loaded.graph->vertices(), 1000);
+    EXPECT_EQ(loaded.problem.graph->vertices(), 1000);
     EXPECT_EQ(loaded.dataset, nullptr);
     EXPECT_TRUE(loaded.notes.empty());
+}
+
+TEST(Ask, TheLibraryMakesTheSameProblem) {
+    Shape shape;
+    shape.graph = "reddit";
+    shape.ranks = 8;
+    for (const char* model : {"gcn", "sage", "gin", "gat", "agnn"}) {
+        for (const Task task : {Task::train, Task::infer}) {
+            Network network;
+            network.model.name = model;
+            network.task = task;
+            const LoadedProblem loaded = load_problem(shape, {}, network);
+            ProblemRecord question;
+            question.model.name = model;
+            question.model.widths = {602, 128, 41};
+            question.task = task;
+            question.loading = loaded.problem.record.loading;
+            question.ranks = 8;
+            const OrderAdvice own = select_orders(make_problem(question, card("reddit")), preset("a6000x8"));
+            const SelectResult result = select(loaded.problem, preset("a6000x8"));
+            ASSERT_TRUE(result) << model << ": " << result.message;
+            const Candidate& chosen = result.selection->plan.candidates.front();
+            EXPECT_EQ(own.forward, chosen.configuration.forward) << model;
+            EXPECT_EQ(own.backward, chosen.configuration.backward) << model;
+            EXPECT_EQ(own.grid, chosen.configuration.grid) << model;
+            EXPECT_EQ(own.epoch_seconds, chosen.predicted.epoch_seconds) << model;
+        }
+    }
+}
+
+TEST(Ask, APlanSaysWhichDataItIsFor) {
+    const data::files::TempFolder folder;
+    Shape shape;
+    shape.graph = folder.write("e.txt", "0 1\n1 2\n2 3\n").string();
+    shape.features = 4;
+    shape.classes = 2;
+    shape.ranks = 2;
+    Network network;
+    network.loading = Loading::sharded;
+    const LoadedProblem loaded = load_problem(shape, {}, network);
+    SelectResult result = select(loaded.problem, preset("a6000x8"));
+    ASSERT_TRUE(result) << result.message;
+    Plan& plan = result.selection->plan;
+    note_data(plan, loaded);
+    EXPECT_EQ(plan.fingerprints.graph, loaded.dataset->fingerprint());
+    EXPECT_FALSE(plan.fingerprints.listing.empty());
+    EXPECT_EQ(plan.candidates.front().predicted.dealt_bytes.size(), 2U);
 }
 
 TEST(Ask, OneFanoutIsOfAllLayers) {

@@ -5,7 +5,8 @@
 #include "planner/io/plan_keys.hpp"
 #include "planner/search/full_space.hpp"
 #include "tools/advise/step_bytes.hpp"
-#include "tools/ask/machine.hpp"
+
+#include <gnnplan/catalog.hpp>
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ constexpr int max_sharded_ranks = 128;
 Machine weighing_machine(const io::EnumerationDocument& document, double weight) {
     constexpr double unlimited = 1e30;
     constexpr Link link{0, 1e9};
-    Machine machine = load_machine("cpu-node");
+    Machine machine = preset("cpu-node");
     machine.intra_node = link;
     machine.inter_node = link;
     const double redistribution = static_cast<double>(document.vertices) * bytes_per_element / link.bytes_per_second;

@@ -1,8 +1,6 @@
 #include "tools/ask/machine.hpp"
 
 #include "planner/catalog/machines.hpp"
-#include "planner/io/files.hpp"
-#include "planner/io/machine.hpp"
 #include "tools/ask/calibration.hpp"
 
 #include <fmt/format.h>
@@ -27,13 +25,8 @@ std::int64_t days_since(const std::string& date) {
 
 }  // namespace
 
-Machine load_machine(const std::string& name_or_file) {
-    if (!io::is_there(name_or_file)) return catalog::find_machine(name_or_file);
-    return io::read_machine(io::read_file(name_or_file), name_or_file);
-}
-
 ChosenMachine load_machine(const std::string& name_or_file, std::int64_t ranks) {
-    return name_or_file.empty() ? default_machine(ranks) : ChosenMachine{load_machine(name_or_file), {}};
+    return name_or_file.empty() ? default_machine(ranks) : ChosenMachine{find_machine(name_or_file), {}};
 }
 
 ChosenMachine default_machine(std::int64_t ranks) {

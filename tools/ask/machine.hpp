@@ -1,7 +1,7 @@
 // The machine to plan for.
 #pragma once
 
-#include <gnnplan/ir/machine.hpp>
+#include <gnnplan/question.hpp>
 
 #include <cstdint>
 #include <string>
@@ -15,9 +15,7 @@ struct ChosenMachine {
     std::vector<std::string> notes;
 };
 
-// A preset's name or the file of a profile.
-Machine load_machine(const std::string& name_or_file);
-// The same, "" for default_machine(ranks).
+// A preset's name or the file of a profile; "" for default_machine(ranks).
 ChosenMachine load_machine(const std::string& name_or_file, std::int64_t ranks);
 
 // The machine to plan `ranks` ranks for when none is named: that of calibration_for(), else the built-in cpu-node.

@@ -1,23 +1,21 @@
 // Reading guide: load_problem() turns a question into a Problem. read_graph() checks the network and reads the graph,
-// where there is one to read (read_dataset); problem_on() writes down what the graph is (take_dataset, or take_sizes
-// of a card) and adds the network; with_shape() gives a problem that is loaded other widths and ranks, for sweeps.
+// where there is one to read (read_dataset); problem_on() writes down how it was read and gives the graph to
+// make_problem() (take_dataset, or take_sizes of a card); with_shape() gives a problem that is loaded other widths and
+// ranks, for sweeps.
 #include "tools/ask/problem.hpp"
 
 #include "planner/catalog/cards.hpp"
 #include "planner/catalog/suggest.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/parse.hpp"
+#include "planner/question/sizes.hpp"
 #include "planner/search/draws.hpp"
 #include "runtime/blocks/block.hpp"
 #include "runtime/blocks/graph_counts.hpp"
 #include "tools/ask/threads.hpp"
-#include "tools/text/format.hpp"
 
-#include <gnnplan/base/checked.hpp>
 #include <gnnplan/ir/sites.hpp>
 #include <gnnplan/models.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
@@ -26,22 +24,16 @@ namespace gnnplan::tools {
 namespace {
 
 // The model with stand-ins for its widths, which are known when the graph is read.
-SiteGraph sites_before_widths(ModelRecord model) {
+OpGraph ops_before_widths(ModelRecord model) {
     model.widths = {1, std::max(1, model.heads), 1};
-    return sites_of(models::build(model));
-}
-
-// Whether a model's sums read the values of the matrix.
-bool reads_values(const ModelRecord& model) {
-    const SiteGraph graph = sites_before_widths(model);
-    return std::ranges::any_of(graph.products, [&](int id) { return graph.at(id).reduce == Reduce::sum; });
+    return models::build(model);
 }
 
 // Labels are generated for training where there are none.
 std::unique_ptr<data::Dataset> read_dataset(const Shape& shape, const GraphReading& reading,
                                             const ProblemRecord& record, bool self_loops) {
     const bool labelled = record.task == Task::train;
-    const bool weighs_draws = reads_values(record.model);
+    const bool weighs_draws = question::reads_values(ops_before_widths(record.model));
     if (!io::is_there(shape.graph)) {
         throw Error(ErrorCode::missing_input, "there is no such file or folder, and no such data set card", shape.graph,
                     catalog::name_hint(shape.graph, catalog::card_names()));
@@ -89,70 +81,50 @@ void check_counted(const Shape& shape) {
     }
 }
 
-void take_dataset(LoadedProblem& loaded, const Shape& shape, const GraphReading& reading,
-                  const models::MatrixForm& form) {
-    const data::Dataset& dataset = *loaded.dataset;
-    if (loaded.problem.record.task == Task::train && !dataset.subset().empty()) data::check_training_set(dataset);
-    data::check_degrees(dataset.graph(), form.normalisation, dataset.report().path);
-    GraphRecord& record = loaded.problem.record.graph;
-    record.name = io::printable(shape.graph);
-    record.source = "file: " + dataset.report().format;
-    record.vertices = dataset.vertices();
-    record.nonzeros = dataset.nonzeros();
-    record.exact = true;
-    record.self_loops = form.self_loops;
-    record.normalisation = form.normalisation;
+// How the graph is read.
+void take_reading(GraphRecord& record, const GraphReading& reading) {
     record.edge_weights = reading.edge_weights;
-    record.symmetric = dataset.graph().symmetric;
-    record.index_base = reading.index_base == data::IndexBase::unsaid ? 0 : dataset.report().index_base;
     record.symmetrised = reading.symmetrise;
     record.split = reading.split;
-    record.generated_features = dataset.report().features_generated ? dataset.features() : 0;
-    record.generated_classes = dataset.report().labels_generated ? dataset.classes() : 0;
     record.generate = reading.generate;
     record.seed = reading.seed;
-    loaded.problem.listing = {dataset.report().edges_read, dataset.report().text, dataset.report().divisible};
-    auto counts = std::make_unique<data::GraphCounts>(dataset.graph(), dataset.subset());
-    counts->keep_numbered();  // a plan's table asks for what the search asked for
-    loaded.graph = std::move(counts);
-    loaded.features = dataset.features();
-    loaded.classes = dataset.classes();
 }
 
-// A card counts a self loop for every vertex; a number of nonzeros is what there is.
-void take_sizes(LoadedProblem& loaded, const Shape& shape, const GraphReading& reading,
-                const models::MatrixForm& form) {
+void take_shape(ProblemRecord& record, const LoadedProblem& loaded, const Shape& shape) {
+    record.model.widths = widths_of(shape, loaded.features, loaded.classes,
+                                    loaded.dataset ? loaded.dataset->report().leftovers : data::Leftovers());
+    record.ranks = static_cast<int>(shape.ranks);
+}
+
+void take_dataset(LoadedProblem& loaded, ProblemRecord record, const Shape& shape, const GraphReading& reading,
+                  const models::MatrixForm& form) {
+    const data::Dataset& dataset = *loaded.dataset;
+    const data::LoadReport& report = dataset.report();
+    if (record.task == Task::train && !dataset.subset().empty()) data::check_training_set(dataset);
+    data::check_degrees(dataset.graph(), form.normalisation, report.path);
+    record.graph.name = io::printable(shape.graph);
+    record.graph.source = "file: " + report.format;
+    record.graph.index_base = reading.index_base == data::IndexBase::unsaid ? 0 : report.index_base;
+    record.graph.generated_features = report.features_generated ? dataset.features() : 0;
+    record.graph.generated_classes = report.labels_generated ? dataset.classes() : 0;
+    loaded.features = dataset.features();
+    loaded.classes = dataset.classes();
+    take_shape(record, loaded, shape);
+    auto counts = std::make_shared<data::GraphCounts>(dataset.graph(), dataset.subset());
+    counts->keep_numbered();  // a plan's table asks for what the search asked for
+    loaded.problem = make_problem(std::move(record), std::move(counts), reading.normalisation);
+    loaded.problem.listing = {report.edges_read, report.text, report.divisible};
+}
+
+void take_sizes(LoadedProblem& loaded, ProblemRecord record, const Shape& shape, const GraphReading& reading) {
     if (reading.index_base != data::IndexBase::unsaid) {
         throw Error(ErrorCode::usage, "there is no edge list to read", "`index-base`", "give `graph PATH`");
     }
     const GraphSizes sizes = graph_sizes(shape);
-    if (form.self_loops && shape.graph.empty() && sizes.nonzeros < sizes.vertices) {
-        throw Error(ErrorCode::usage,
-                    fmt::format("{} nonzeros are fewer than the self loops of {} vertices, which they include",
-                                format_count(sizes.nonzeros), format_count(sizes.vertices)),
-                    "`nonzeros`", "give the number of edges plus that of vertices");
-    }
-    GraphRecord& record = loaded.problem.record.graph;
-    record.name = sizes.name;
-    record.source = sizes.source;
-    record.vertices = sizes.vertices;
-    record.nonzeros = sizes.nonzeros;
-    if (!form.self_loops && !shape.graph.empty()) record.nonzeros -= std::min(sizes.vertices, sizes.nonzeros);
-    record.self_loops = form.self_loops;
-    record.normalisation = form.normalisation;
-    record.edge_weights = reading.edge_weights;
-    record.symmetric = sizes.symmetric || reading.symmetrise;
-    record.symmetrised = reading.symmetrise;
-    record.split = reading.split;
-    record.generate = reading.generate;
-    record.seed = reading.seed;
-    const UniformStats graph(record.vertices, record.nonzeros, record.symmetric, shape.train_fraction.value_or(1),
-                             record.edge_weights);
-    const ProblemRecord& problem = loaded.problem.record;
-    loaded.graph =
-        std::make_unique<UniformStats>(graph.drawn(problem.fanout, record.self_loops, reads_values(problem.model)));
     loaded.features = sizes.features;
     loaded.classes = sizes.classes;
+    take_shape(record, loaded, shape);
+    loaded.problem = make_problem(std::move(record), sizes, reading.normalisation);
 }
 
 }  // namespace
@@ -164,24 +136,13 @@ bool is_card(const std::string& selector) {
 bool reads_graph(const Shape& shape) { return !shape.graph.empty() && !is_card(shape.graph); }
 
 GraphSizes graph_sizes(const Shape& shape) {
-    GraphSizes sizes{"sizes", "sizes", shape.vertices.value_or(0), shape.nonzeros.value_or(0), shape.symmetric, 0, 0};
-    if (!shape.graph.empty()) {
-        const catalog::Card& card = catalog::find_card(shape.graph);
-        sizes = {catalog::selector_of(card),
-                 "card: " + card.source,
-                 card.vertices,
-                 card.nonzeros,
-                 card.symmetric,
-                 card.features,
-                 card.classes};
-    } else if (!shape.vertices || !shape.nonzeros) {
+    if (shape.graph.empty() && (!shape.vertices || !shape.nonzeros)) {
         throw Error(ErrorCode::usage, "no graph given", {}, "use `graph`, or `vertices` and `nonzeros`");
     }
-    if (sizes.nonzeros / sizes.vertices > sizes.vertices ||
-        (sizes.nonzeros / sizes.vertices == sizes.vertices && sizes.nonzeros % sizes.vertices > 0)) {
-        throw Error(ErrorCode::usage, fmt::format("{} nonzeros do not fit a matrix of {} rows",
-                                                  format_count(sizes.nonzeros), format_count(sizes.vertices)));
-    }
+    GraphSizes sizes =
+        shape.graph.empty() ? GraphSizes{*shape.vertices, *shape.nonzeros, shape.symmetric} : card(shape.graph);
+    sizes.train_fraction = shape.train_fraction.value_or(1);
+    question::check_sizes(sizes);
     return sizes;
 }
 
@@ -222,7 +183,7 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
     search::check_draws(record.task == Task::train, record.fanout);
     record.loading = network.loading.value_or(record.task == Task::infer ? Loading::sharded : Loading::whole);
     graph.form = models::matrix_of(record.model, reading.normalisation);
-    if (reading.edge_weights) check_reads_weights(sites_before_widths(record.model));
+    if (reading.edge_weights) check_reads_weights(sites_of(ops_before_widths(record.model)));
     if (!reads_graph(shape)) return graph;
     check_counted(shape);
     graph.dataset = read_dataset(shape, reading, record, graph.form.self_loops);
@@ -232,16 +193,14 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
 
 LoadedProblem problem_on(ReadGraph graph, const Shape& shape, const GraphReading& reading) {
     LoadedProblem loaded;
-    loaded.problem.record = std::move(graph.record);
     loaded.dataset = std::move(graph.dataset);
     loaded.notes = std::move(graph.notes);
+    take_reading(graph.record.graph, reading);
     if (loaded.dataset) {
-        take_dataset(loaded, shape, reading, graph.form);
+        take_dataset(loaded, std::move(graph.record), shape, reading, graph.form);
     } else {
-        take_sizes(loaded, shape, reading, graph.form);
+        take_sizes(loaded, std::move(graph.record), shape, reading);
     }
-    loaded.problem.graph = loaded.graph.get();
-    loaded.problem = with_shape(loaded, shape);
     return loaded;
 }
 
@@ -251,10 +210,7 @@ LoadedProblem load_problem(const Shape& shape, const GraphReading& reading, cons
 
 Problem with_shape(const LoadedProblem& loaded, const Shape& shape) {
     Problem problem = loaded.problem;
-    ModelRecord& model = problem.record.model;
-    model.widths = widths_of(shape, loaded.features, loaded.classes,
-                             loaded.dataset ? loaded.dataset->report().leftovers : data::Leftovers());
-    problem.record.ranks = static_cast<int>(shape.ranks);
+    take_shape(problem.record, loaded, shape);
     problem.ops = models::build(problem.record);
     return problem;
 }

@@ -5,7 +5,7 @@
 #include "runtime/data/dataset.hpp"
 
 #include <gnnplan/models.hpp>
-#include <gnnplan/select.hpp>
+#include <gnnplan/question.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -50,15 +50,6 @@ struct Network {
     std::vector<std::int64_t> fanout;  // in-neighbours that each layer draws, or one number for all; empty: all of them
 };
 
-// What `shape` tells of a graph without reading one.
-struct GraphSizes {
-    std::string name, source;
-    std::int64_t vertices = 0;
-    std::int64_t nonzeros = 0;
-    bool symmetric = true;
-    std::int64_t features = 0;  // 0: not known
-    std::int64_t classes = 0;
-};
 bool is_card(const std::string& selector);
 // Whether `shape` names a graph that is read: it names one, and not a card.
 bool reads_graph(const Shape& shape);
@@ -80,9 +71,8 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
 
 // A problem and what it points to.
 struct LoadedProblem {
-    Problem problem;
+    Problem problem;  // its graph refers to the data set
     std::unique_ptr<data::Dataset> dataset;
-    std::unique_ptr<GraphStats> graph;
     std::int64_t features = 0, classes = 0;  // of the data or the card; 0: not known
     std::vector<std::string> notes;          // of ReadGraph
 };
@@ -90,7 +80,7 @@ struct LoadedProblem {
 LoadedProblem problem_on(ReadGraph graph, const Shape& shape, const GraphReading& reading);
 // Both in one.
 LoadedProblem load_problem(const Shape& shape, const GraphReading& reading, const Network& network = {});
-// The same graph with the network and the ranks of `shape`; refers to `loaded`.
+// The same graph with the network and the ranks of `shape`; refers to the data set of `loaded`.
 Problem with_shape(const LoadedProblem& loaded, const Shape& shape);
 
 // Throws Error{usage} where a partition is asked for, and there is no graph to partition or it is loaded in shares.

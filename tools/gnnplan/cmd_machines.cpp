@@ -3,7 +3,6 @@
 #include "planner/io/machine.hpp"
 #include "tools/advise/json/catalog_json.hpp"
 #include "tools/ask/calibration.hpp"
-#include "tools/ask/machine.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/list_options.hpp"
 #include "tools/gnnplan/machines_new.hpp"
@@ -13,6 +12,7 @@
 #include "tools/text/table.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
+#include <gnnplan/question.hpp>
 
 #include <fmt/format.h>
 
@@ -152,7 +152,7 @@ void add_machines(CLI::App& root, Context& context) {
                     "gnnplan machines show a6000x8\ngnnplan machines show a6000x8 --json > mine.json");
     show.add_option("name", options->name, "The preset, or the file of a profile")->required()->type_name("NAME|FILE");
     on_command(add_json(show, options), context, options, [](const Context&, const ListOptions& given) {
-        return show_profile(load_machine(given.name), given.json);
+        return show_profile(find_machine(given.name), given.json);
     });
     add_machines_new(machines, context);
     CLI::App& detect = add_command(machines, "detect", "This machine: its cores and memory at the rates of cpu-node",

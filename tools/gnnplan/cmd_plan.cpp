@@ -6,8 +6,8 @@
 #include "tools/advise/launcher.hpp"
 #include "tools/advise/pins.hpp"
 #include "tools/ask/calibration.hpp"
-#include "tools/ask/dealing.hpp"
 #include "tools/ask/machine.hpp"
+#include "tools/ask/plan_data.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/run_question.hpp"
 #include "tools/gnnplan/command.hpp"
@@ -23,6 +23,7 @@
 #include "tools/text/table.hpp"
 #include "tools/text/version.hpp"
 
+#include <gnnplan/io.hpp>
 #include <gnnplan/ir/work.hpp>
 #include <gnnplan/select.hpp>
 
@@ -131,7 +132,6 @@ int run_plan(const Context& context, const PlanOptions& options) {
     if (options.problem.model.task == "infer") refuse_training_questions(options.run);
     LoadedProblem loaded = load_and_say(options.problem);
     loaded.problem.record.run = run_record(options.run);
-    const Fingerprints fingerprints = loaded.dataset ? data::fingerprints_of(*loaded.dataset) : Fingerprints();
     SelectResult result = select_with_progress(loaded.problem, machine, pins);
     if (!result) {
         if (result.infeasible && options.json) print_json(encode(*result.infeasible, with_dashes(result.message)));
@@ -142,15 +142,13 @@ int run_plan(const Context& context, const PlanOptions& options) {
     say_notes(node_notes(machine, {plan.problem.ranks}));
     plan.tool_version = version();
     plan.command_line = context.command_line;
-    plan.fingerprints = fingerprints;
-    if (loaded.dataset) predict_dealing(plan, options.problem.shape.graph);
-    const std::string file = io::write_plan(plan);
-    if (options.output) io::write_file_atomically(*options.output, file);
+    note_data(plan, loaded);
+    if (options.output) write_plan(*options.output, plan);
     if (options.table) {
         io::write_file_atomically(*options.table, io::dump(encode_ranking(*result.selection), 1) + "\n");
     }
     if (options.json) {
-        print(file);
+        print(io::write_plan(plan));
         return 0;
     }
     const bool color = use_color(context.color);

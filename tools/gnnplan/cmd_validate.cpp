@@ -8,7 +8,6 @@
 #include "planner/io/safetensors.hpp"
 #include "planner/io/schema.hpp"
 #include "tools/advise/json/validation_json.hpp"
-#include "tools/ask/machine.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/plan_file.hpp"
 #include "tools/gnnplan/command.hpp"
@@ -20,6 +19,7 @@
 #include <gnnplan/base/memory_text.hpp>
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/memory.hpp>
+#include <gnnplan/question.hpp>
 
 #include <fmt/format.h>
 
@@ -132,7 +132,7 @@ void show(const std::vector<Verdict>& verdicts, bool json) {
 
 int run_validate(const Context&, const ValidateOptions& options) {
     std::optional<Machine> machine;
-    if (!options.machine.empty()) machine = load_machine(options.machine);
+    if (!options.machine.empty()) machine = find_machine(options.machine);
     std::vector<Verdict> verdicts;
     for (const std::string& file : with_folders(options.files)) verdicts.push_back(judge(file, machine));
     show(verdicts, options.json);

@@ -19,4 +19,8 @@ std::optional<Machine> calibrated(int ranks, std::optional<int> threads = {});
 // Error{data} where it is no such plan or was altered.
 Plan read_plan(const std::string& path);
 
+// Writes the file that `gnnplan plan -o PATH` writes of a plan, for gnnrun; it is complete or not there at all. The
+// plan has a candidate at least. Throws Error{cannot_create}, or Error{io} where writing fails.
+void write_plan(const std::string& path, Plan plan);
+
 }  // namespace gnnplan

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct Problem {
     OpGraph ops;           // e.g. models::gcn(widths, bias)
     const GraphStats* graph = nullptr;
     Listing listing = {};  // of the file that ranks will load; what is not known of it is assumed
+    std::shared_ptr<const GraphStats> own_graph = {};  // `graph` of make_problem(); else the caller keeps `graph`
 };
 
 enum class SearchSpace : std::uint8_t { full, paper };
@@ -102,16 +104,20 @@ struct SelectResult {
 // user can act on.
 SelectResult select(const Problem& problem, const Machine& machine, const SelectOptions& options = {});
 
-// Just the orders, for those who have their own training loop: S or D per layer and pass, and which forward products to
-// keep. Throws Error where select() returns a code: a graph without vertices, a model without a layer, a machine
-// without rates.
+// The fastest plan in brief, for those who have their own training loop.
 struct OrderAdvice {
-    Orders forward;   // layers 1 .. L
-    Orders backward;  // layers L .. 1
-    std::vector<std::string> kept;
-    Units units;
+    Orders forward;                 // layers 1 .. L
+    Orders backward;                // layers L .. 1; '-' where nothing needs the gradient of the input
+    std::vector<std::string> kept;  // forward products to keep: "T1 across epochs" (T1 = A^T X, made once), "T2"
+    std::string scheme;             // of scheme_names()
+    Grid grid;
+    double epoch_seconds = 0;
+    std::int64_t peak_bytes_per_rank = 0;  // at most memory_per_rank
+    std::int64_t memory_per_rank = 0;      // bytes allowed
 };
-OrderAdvice select_orders(const OpGraph& ops, std::int64_t vertices, std::int64_t nonzeros, int ranks,
-                          const Machine& machine);
+
+// What select() chooses with the options that it has by default, as `gnnplan plan` does. Throws Error where select()
+// returns a code: no plan fits the memory, a graph without vertices, a model without a layer, a machine without rates.
+OrderAdvice select_orders(const Problem& problem, const Machine& machine);
 
 }  // namespace gnnplan

@@ -137,7 +137,7 @@ TEST(FindMachine, SuggestsNearNames) {
         FAIL() << "found";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::missing_input);
-        EXPECT_THAT(error.what(), HasSubstr("did you mean a6000x8?"));
+        EXPECT_THAT(error.what(), HasSubstr("did you mean a6000x8? `machines-new/` makes a profile"));
     }
     EXPECT_THROW(find_machine("DGX-A100"), Error);  // names are exact
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace gnnplan {
@@ -140,28 +141,50 @@ TEST(Select, DeepNetworksKeepTheWholeFeasibleFront) {
     }
 }
 
-TEST(SelectOrders, AnswersForOtherPeoplesTrainingLoops) {
-    // On one rank nothing moves, so the fewest sparse units win.
-    const OrderAdvice advice = select_orders(models::gcn(reddit_widths, false), 232'965, 114'848'857, 1, machine());
-    EXPECT_EQ(text(advice.forward), "DD");
-    EXPECT_EQ(text(advice.backward), "SS");
-    EXPECT_EQ(advice.units.sparse, 338);
-    EXPECT_TRUE(advice.kept.empty());
+TEST(SelectOrders, SaysWhatSelectChooses) {
+    for (const int ranks : {1, 8}) {
+        const Problem asked = problem(reddit_widths, ranks, reddit);
+        const SelectResult result = select(asked, machine());
+        ASSERT_TRUE(result) << result.message;
+        const RankedConfiguration& best = result.selection->ranked.front();
+        const OrderAdvice advice = select_orders(asked, machine());
+        EXPECT_EQ(advice.forward, best.configuration.forward);
+        EXPECT_EQ(advice.backward, best.configuration.backward);
+        EXPECT_EQ(advice.backward.back(), Order::none);
+        EXPECT_EQ(advice.kept.front(), "T1 across epochs");
+        EXPECT_EQ(advice.scheme, scheme_of(best.configuration));
+        EXPECT_EQ(advice.grid, best.configuration.grid);
+        EXPECT_EQ(advice.epoch_seconds, best.predicted.epoch_seconds);
+        EXPECT_EQ(advice.peak_bytes_per_rank, best.predicted.peak_bytes_per_rank);
+        EXPECT_EQ(advice.memory_per_rank, machine().memory_per_rank);
+    }
+}
+
+TEST(SelectOrders, HeedsDropoutOnTheFeatures) {
+    Problem dropping = problem(reddit_widths, 8, reddit);
+    dropping.record.run.dropout = 0.5;
+    const OrderAdvice advice = select_orders(dropping, machine());
+    EXPECT_TRUE(std::ranges::count(advice.kept, "T1 across epochs") == 0);
+    EXPECT_GT(advice.epoch_seconds, select_orders(problem(reddit_widths, 8, reddit), machine()).epoch_seconds);
 }
 
 TEST(SelectOrders, BadQuestionsAreErrorsThatSayWhy) {
-    const auto code = [](const std::vector<std::int64_t>& widths, std::int64_t vertices, const Machine& on) {
+    const auto code = [](const Problem& asked, const Machine& on) {
         try {
-            select_orders(widths.empty() ? OpGraph{} : models::gcn(widths, false), vertices, 200, 2, on);
+            select_orders(asked, on);
         } catch (const Error& error) {
             EXPECT_STRNE(error.what(), "");
             return error.code();
         }
         return ErrorCode::internal;
     };
-    EXPECT_EQ(code(reddit_widths, 100, Machine{}), ErrorCode::data);
-    EXPECT_EQ(code({}, 100, machine()), ErrorCode::usage);
-    EXPECT_EQ(code(reddit_widths, 0, machine()), ErrorCode::usage);
+    EXPECT_EQ(code(problem(reddit_widths, 2, reddit), Machine{}), ErrorCode::data);
+    Problem empty = problem(reddit_widths, 2, reddit);
+    empty.ops = {};
+    EXPECT_EQ(code(empty, machine()), ErrorCode::usage);
+    Machine small = machine();
+    small.memory_per_rank = 1;
+    EXPECT_EQ(code(problem(reddit_widths, 2, reddit), small), ErrorCode::infeasible);
 }
 
 }  // namespace

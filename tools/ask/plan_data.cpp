@@ -1,12 +1,16 @@
-#include "tools/ask/dealing.hpp"
+#include "tools/ask/plan_data.hpp"
 
 #include "runtime/data/dataset.hpp"
 #include "runtime/load/predict.hpp"
 
+#include <string>
 #include <vector>
 
 namespace gnnplan::tools {
+namespace {
 
+// Reads the graph's file once more, as the ranks of the plan will, and notes in each candidate what they send. Does
+// nothing for candidates that load the graph whole.
 void predict_dealing(Plan& plan, const std::string& path) {
     std::vector<Candidate*> sharded;
     std::vector<const Schedule*> schedules;
@@ -26,6 +30,14 @@ void predict_dealing(Plan& plan, const std::string& path) {
     const load::Dealing dealing = load::predict_dealing(dataset, schedules, graph.normalisation, graph.symmetric);
     plan.fingerprints.listing = dealing.listing;
     for (std::size_t i = 0; i < sharded.size(); ++i) sharded[i]->predicted.dealt_bytes = dealing.bytes[i];
+}
+
+}  // namespace
+
+void note_data(Plan& plan, const LoadedProblem& loaded) {
+    if (!loaded.dataset) return;
+    plan.fingerprints = data::fingerprints_of(*loaded.dataset);
+    predict_dealing(plan, loaded.dataset->report().path);
 }
 
 }  // namespace gnnplan::tools
