@@ -24,8 +24,9 @@ const Machine& find_machine(std::string_view name) {
     for (const Machine& machine : machines()) {
         if (machine.name == name) return machine;
     }
+    const std::string hint = name_hint(name, machine_names());
     throw Error(ErrorCode::missing_input, "no such machine profile", std::string(name),
-                name_hint(name, machine_names()));
+                hint + (hint.ends_with('?') ? " else" : ";") + " describe yours with `machines-new/`");
 }
 
 Machine detect_machine() { return machine_of(find_machine("cpu-node"), read_host()); }

@@ -115,7 +115,7 @@ TEST(Usage, WrongUsageIs64AndOneLine) {
           sizes + "4",
           sizes + "''",
           sizes + "4.5,3",
-          sizes + "4,3e1,2",
+          sizes + "4,3e-1,2",
           sizes + "0x10,3",
           sizes + "' 4,3'",
           sizes + "4,3,2 --space half",
@@ -200,7 +200,8 @@ TEST(Usage, ControlCharactersOfNamesAreNotSaid) {
 }
 
 TEST(Usage, UnknownFlagsAreNamedWithNearOnes) {
-    EXPECT_THAT(gnnplan("plan --graph cora --rank 4").err, HasSubstr("'--rank', did you mean --ranks?"));
+    EXPECT_THAT(gnnplan("plan --graph cora --rank 4").err,
+                HasSubstr("'--rank', did you mean --ranks, --ranks-per-node?"));
     EXPECT_THAT(gnnplan("plan --versoin").err, HasSubstr("'--versoin', did you mean --version?"));
 }
 

@@ -125,8 +125,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     io::check_outputs({{"-o", options.output}, {"--table", options.table}}, files_read(options.problem));
     SelectOptions pins = select_options(options.problem.search);
     pins.pareto = parse_objectives(options.pareto);
-    const auto [machine, notes] = load_machine(options.problem.machine, options.problem.shape.ranks);
-    say_lines(notes);
+    const Machine machine = machine_and_say(options.problem, options.problem.shape.ranks);
     check_pins(pins, static_cast<int>(options.problem.shape.ranks));
     if (options.problem.model.task == "infer") refuse_training_questions(options.run);
     LoadedProblem loaded = load_and_say(options.problem);

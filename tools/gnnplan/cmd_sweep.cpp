@@ -143,11 +143,12 @@ int run_sweep_command(const Context& context, const SweepOptions& options) {
     check_files(options);
     std::vector<Variation> variations = variations_of(options);
     LoadedProblem loaded = load_first_possible(options, variations);
+    if (variations.empty() && !options.break_even)
+        say_notes({"nothing varies; --vary ranks=1,2,4 compares numbers of ranks"});
     loaded.problem.record.run = run_record(options.run);
     const std::vector<std::int64_t> ranks = ranks_of(options, variations);
     // One for all points, so that they differ by what varies only.
-    auto [machine, notes] = load_machine(options.problem.machine, std::ranges::max(ranks));
-    say_lines(notes);
+    Machine machine = machine_and_say(options.problem, std::ranges::max(ranks));
     const Question question{&loaded, options.problem.shape, select_options(options.problem.search), std::move(machine)};
     SweepAnswers answers = sweep_answers(question, std::move(variations), options.break_even.has_value());
     SweepReport report{graph_line(question.loaded->problem.record),

@@ -239,6 +239,10 @@ void add_machine_flags(CLI::App& command, ProblemFlags& flags) {
                     "The machine to plan for: a preset (gnnplan machines list) or the file of a profile; default: what "
                     "gnnplan calibrate measured here, else cpu-node")
         ->type_name("NAME|FILE");
+    add_count(command, "--ranks-per-node", flags.ranks_per_node,
+              "How many ranks share a node, each with the memory and the rates that the profile gives a rank; default: "
+              "as many as in the profile",
+              {1, max_ranks});
     add_size(command, "--memory", flags.search.memory,
              "How much memory a rank may use, e.g. 16GiB; default: what the machine has");
     add_size(
