@@ -80,9 +80,35 @@ public:
         return text;
     }
 
+    std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+        ExamplesFirst shown(*this);
+        if (mode == CLI::AppFormatMode::All) shown.left_out_.clear();
+        return shown.CLI::Formatter::make_help(app, std::move(name), mode);
+    }
+    std::string make_group(std::string heading, bool is_positional,
+                           std::vector<const CLI::Option*> opts) const override {
+        if (heading != left_out_ || heading.empty()) return CLI::Formatter::make_group(heading, is_positional, opts);
+        return fmt::format("\n{}:\n  {} options; --help-all lists them\n", heading, opts.size());
+    }
+    std::string make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const override {
+        return CLI::Formatter::make_subcommands(app, expands_ ? CLI::AppFormatMode::All : mode);
+    }
+
+    void leave_out(const std::string& heading) { left_out_ = heading; }
+    void expand() { expands_ = true; }
+
 private:
     std::string closing_;
+    std::string left_out_;  // a heading that only --help-all has the options of
+    bool expands_ = false;  // lists the options of subcommands
 };
+
+// A formatter of the command's own, as that of the commands above it.
+std::shared_ptr<ExamplesFirst> own_formatter(CLI::App& command) {
+    auto own = std::make_shared<ExamplesFirst>(dynamic_cast<const ExamplesFirst&>(*command.get_formatter()));
+    command.formatter(own);
+    return own;
+}
 
 // The command that was being parsed: the deepest subcommand given.
 const CLI::App& active(const CLI::App& app) {
@@ -189,6 +215,13 @@ CLI::App& add_command(CLI::App& parent, const std::string& name, const std::stri
     command.footer(examples);
     return command;
 }
+
+void leave_to_help_all(CLI::App& command, const std::string& heading) {
+    own_formatter(command)->leave_out(heading);
+    command.set_help_all_flag("--help-all", "Print all options, those that pin choices of the search too");
+}
+
+void expand_help(CLI::App& command) { own_formatter(command)->expand(); }
 
 std::vector<std::string> subcommand_names(const CLI::App& app) {
     std::vector<std::string> names;

@@ -93,7 +93,7 @@ struct Calibrated {
 std::vector<Sample> measure(const calibrate::Setting& setting, const calibrate::Nodes& nodes,
                             const calibrate::Scope& scope) {
     const bool speaks = setting.comm.rank() == 0;
-    CalibrationProgress progress(!speaks, scope.limit, setting.clock);
+    CalibrationProgress progress(!speaks || is_quiet(), scope.limit, setting.clock);
     calibrate::Measured measured = calibrate::measure_all(
         setting, nodes, scope,
         [&](const std::string& what, std::size_t done, std::size_t total) { progress.show(what, done, total); });
@@ -188,9 +188,10 @@ int run_in_process(const Context& context, const CalibrateOptions& options) {
     });
     report(context, options, calibrated);
     if (ranks > 1) {
-        say("note: links were measured between threads; for ranks under mpirun: mpirun -n {} gnnplan "
-            "calibrate, with the same flags but --ranks\n",
-            ranks);
+        say_notes(
+            {fmt::format("links were measured between threads; for ranks under mpirun: mpirun -n {} gnnplan "
+                         "calibrate, with the same flags but --ranks",
+                         ranks)});
     }
     return exit_code(options, calibrated.load);
 }

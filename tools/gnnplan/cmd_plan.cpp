@@ -116,7 +116,7 @@ std::string drawn_line(const ProblemRecord& problem, const GraphStats& graph) {
 
 SelectResult select_with_progress(const Problem& problem, const Machine& machine, SelectOptions options) {
     measure::SteadyClock clock;
-    ProgressLine line(clock);
+    ProgressLine line(clock, is_quiet());
     options.progress = [&](const std::string& what) { line.show(what); };
     return select(problem, machine, options);
 }
@@ -169,7 +169,7 @@ void add_plan(CLI::App& root, Context& context) {
                     "gnnplan plan --graph reddit --hidden 128 --ranks 8 --machine a6000x8 -o plan.json\n"
                     "gnnplan plan --graph path/to/graph --symmetrise --ranks 4 -o plan.json");
     add_problem_flags(command, options->problem);
-    add_run_question(command, options->run);
+    add_run_question(command, options->run, false);
     under_heading(command, training_heading);
     command
         .add_option("--pareto", options->pareto,

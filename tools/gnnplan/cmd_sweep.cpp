@@ -78,7 +78,7 @@ std::vector<std::int64_t> ranks_of(const SweepOptions& options, const std::vecto
 
 SweepAnswers sweep_answers(Question question, std::vector<Variation> variations, bool links) {
     measure::SteadyClock clock;
-    ProgressLine line(clock);
+    ProgressLine line(clock, is_quiet());
     std::string at;
     question.search.progress = [&](const std::string& what) { line.show(at + what); };
     const auto next_point = [&](std::size_t point, std::size_t points) {
@@ -208,8 +208,8 @@ void add_sweep(CLI::App& root, Context& context) {
                     "--plot reddit.svg\n"
                     "gnnplan sweep --graph reddit --machine a6000x8 --ranks 8 --break-even bandwidth");
     add_problem_flags(command, options->problem);
-    add_run_question(command, options->run);
-    under_heading(command, "Run");
+    add_run_question(command, options->run, false);
+    under_heading(command, training_heading);
     command
         .add_option("--vary", options->vary,
                     fmt::format("Values of one of {}; again for another one. Bandwidth is of both links, bytes per "
@@ -224,6 +224,7 @@ void add_sweep(CLI::App& root, Context& context) {
                     "between nodes where the ranks are on several")
         ->check(CLI::IsMember({"bandwidth"}))
         ->type_name("bandwidth");
+    under_heading(command, "Sweep");
     command.add_option("--csv", options->csv, "Write the points as CSV")->type_name("FILE");
     command
         .add_option("--plot", options->plot,
@@ -231,6 +232,7 @@ void add_sweep(CLI::App& root, Context& context) {
                     "--break-even, and the Pareto front of time and memory")
         ->type_name("FILE.svg|FILE.html");
     command.add_flag("--json", options->json, "Print one JSON object (gnnplan.sweep/1)");
+    under_heading(command, output_heading);
     on_command(command, context, options, run_sweep_command);
 }
 

@@ -1,6 +1,7 @@
 #include "tools/gnnplan/problem_flags.hpp"
 
 #include "tools/advise/switch_words.hpp"
+#include "tools/common/main.hpp"
 #include "tools/common/options.hpp"
 
 #include <fmt/format.h>
@@ -257,6 +258,7 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_shape_flags(command, flags.shape, "CARD|PATH", max_ranks);
     add_preparation_flags(command, flags.preparation);
     add_task_flags(command, flags.model);
+    under_heading(command, task_heading);
     add_model_flags(command, flags.model);
     add_attention_flags(command, flags.model);
     add_layer_flags(command, flags.model);
@@ -268,6 +270,7 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_grid_pins(command, flags.search);
     for (const SwitchWords* row : pinnable_switches()) add_switch_pin(command, *row, flags.search);
     under_heading(command, pin_heading);
+    leave_to_help_all(command, pin_heading);
 }
 
 std::vector<io::NamedFile> files_read(const ProblemFlags& flags) {

@@ -3,6 +3,7 @@
 #include "tools/advise/switch_words.hpp"
 #include "tools/ask/machine.hpp"
 #include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/progress_line.hpp"
 #include "tools/text/counts.hpp"
 #include "tools/text/lines.hpp"
 
@@ -140,7 +141,12 @@ Machine machine_and_say(const ProblemFlags& flags, std::int64_t ranks) {
 
 LoadedProblem load_and_say(const Shape& shape, const PreparationFlags& preparation, const ModelFlags& model) {
     const GraphReading reading = reading_of(preparation);
-    ReadGraph graph = read_graph(shape, reading, network_of(model));
+    const Network network = network_of(model);
+    measure::SteadyClock clock;
+    std::optional<WaitingLine> waiting;
+    if (reads_graph(shape)) waiting.emplace("reading " + shape.graph, clock, is_quiet());
+    ReadGraph graph = read_graph(shape, reading, network);
+    waiting.reset();
     say_lines(graph.notes);
     return problem_on(std::move(graph), shape, reading);
 }
