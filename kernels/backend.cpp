@@ -54,7 +54,12 @@ Error cannot_open(const std::string& path, const std::string& failure) {
                            "install that library, or put its folder into LD_LIBRARY_PATH; tools/install-packages cuda "
                            "and a new build bring those of CUDA");
     }
-    if (path == module_file && !built_with_module) {
+    if (path == module_file && built_with_module) {
+        return unavailable(
+            "its module is not there: " + failure,
+            std::string("the target gnnplan_cuda of the build makes it, or ") + module_variable + " says where it is");
+    }
+    if (path == module_file) {
         return unavailable("this program was built without it",
                            "tools/install-packages cuda makes a CUDA toolkit; then configure and build again");
     }

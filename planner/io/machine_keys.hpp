@@ -14,17 +14,18 @@ void describe(Archive& archive, Subject<Archive, LinkSegment>& segment) {
     archive.field("bytes_per_second", segment.bytes_per_second);
 }
 
+// Rates are read as any numbers: validate(Machine) says that they must be positive.
 template <class Archive>
 void describe(Archive& archive, Subject<Archive, Link>& link) {
     archive.field("latency_seconds", link.latency_seconds);
-    archive.field("bytes_per_second", link.bytes_per_second);
+    archive.any_number("bytes_per_second", link.bytes_per_second);
     archive.optional("segments", link.segments);
 }
 
 template <class Archive>
 void describe(Archive& archive, Subject<Archive, SpmmRate>& rate) {
     archive.positive("width", rate.width);
-    archive.field("flops_per_second", rate.flops_per_second);
+    archive.any_number("flops_per_second", rate.flops_per_second);
 }
 
 template <class Archive>
@@ -138,8 +139,8 @@ void describe(Archive& archive, Subject<Archive, Machine>& machine) {
     archive.field("intra_node", machine.intra_node);
     archive.field("inter_node", machine.inter_node);
     archive.field("spmm", machine.spmm);
-    archive.field("gemm_flops_per_second", machine.gemm_flops_per_second);
-    archive.field("memory_bytes_per_second", machine.memory_bytes_per_second);
+    archive.any_number("gemm_flops_per_second", machine.gemm_flops_per_second);
+    archive.any_number("memory_bytes_per_second", machine.memory_bytes_per_second);
     archive.field("step_seconds", machine.step_seconds);
     archive.optional("calibration", machine.calibration);
 }

@@ -129,10 +129,21 @@ Document parse(std::string_view text, const std::string& where, const ParseLimit
     Builder builder(where, limits);
     if (text.empty()) throw Error(ErrorCode::data, "not valid JSON: the file is empty", where);
     if (text.find('\0') != std::string_view::npos) {  // where nlohmann stops reading
-        throw Error(ErrorCode::data, "a byte of value 0 is no part of JSON", where);
+        const std::string kind = binary_kind(text);
+        throw Error(ErrorCode::data,
+                    kind.empty() ? "a byte of value 0 is no part of JSON" : "is " + kind + ", and no JSON", where,
+                    kind.empty() ? "" : "graphs are read by `plan/graph`, which makes plans of them");
     }
     nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
     return builder.take();
+}
+
+std::string binary_kind(std::string_view file) {
+    using namespace std::string_view_literals;
+    if (file.starts_with("PK\x03\x04"sv)) return "a zip archive (.npz, .pt)";
+    if (file.starts_with("\x93NUMPY"sv)) return "an .npy array";
+    if (file.starts_with("\x1f\x8b"sv)) return "compressed by gzip";
+    return "";
 }
 
 std::string printable(std::string_view text) {

@@ -148,6 +148,9 @@ TEST(Calibrate, TableSaysWhatWasMeasured) {
 
 TEST(Calibrate, Refuses) {
     const Cache cache;
+    const Outcome crowd = gnnplan("calibrate --quick --ranks 4096 --threads 4");
+    EXPECT_EQ(crowd.code, 64);
+    EXPECT_THAT(crowd.err, HasSubstr("would measure for far longer than ten minutes"));
     EXPECT_EQ(gnnplan("calibrate --quick -o /nonexistent/m.json").code, 73);
     for (const char* flags : {"--ranks 0", "--threads x", "--seconds -1", "--seconds nan", "--seconds inf",
                               "--seconds 61", "--bind maybe", "--largest 0", "extra"}) {

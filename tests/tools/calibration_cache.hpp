@@ -29,6 +29,8 @@ public:
     std::string file(const std::string& kind = "2x1-threads") const {
         return folder_ / ("cache/gnnplan/machine-" + kind + ".json");
     }
+    // Where those are that plans do not use.
+    std::string aside() const { return folder_ / "cache/gnnplan/aside/machine-2x1-threads.json"; }
     // A profile made up: plans that use it name its kind.
     void keep(const std::string& kind, int ranks, int threads, const std::string& date) const {
         auto profile = gnnplan("machines show cpu-node --json").json();

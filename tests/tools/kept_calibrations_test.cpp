@@ -69,9 +69,9 @@ TEST(KeptCalibrations, OneOfMoreMeasurementsStays) {
 
     const Outcome shorter = gnnplan("calibrate" + little);
     EXPECT_EQ(shorter.code, 0) << shorter.err;
-    EXPECT_THAT(shorter.err,
-                HasSubstr("note: this calibration is not kept: " + cache.file() + " was made from more measurements"));
-    EXPECT_THAT(shorter.err, HasSubstr("with -o, or remove that one"));
+    EXPECT_THAT(shorter.err, HasSubstr("note: " + cache.file() + " stays, as it was made from more measurements"));
+    EXPECT_THAT(shorter.err, HasSubstr("this one is set aside: " + cache.aside() + "\n"));
+    EXPECT_EQ(plan_machine("--machine " + cache.aside()), "calibrated");
     EXPECT_THAT(shorter.out, HasSubstr("SpMM"));
     EXPECT_THAT(shorter.out, Not(HasSubstr("kept     ")));
     EXPECT_EQ(read_text(cache.file()), longer.dump());
@@ -84,14 +84,26 @@ TEST(KeptCalibrations, OneOfMoreMeasurementsStays) {
 TEST(KeptCalibrations, IsNotKeptWhereOtherProgramsTookTheCores) {
     const Cache cache;
     const Folder folder;
-    const Busy busy("0.78");
+    {
+        const Busy busy("0.78");
+        const Outcome outcome = gnnplan("calibrate" + little);
+        EXPECT_EQ(outcome.code, 1);
+        EXPECT_THAT(outcome.err,
+                    HasSubstr("error: other programs took 78 % of the cores in the last two seconds (load "));
+        EXPECT_THAT(outcome.err, HasSubstr("), and nothing was measured (try again when the machine is quiet, or"));
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_FALSE(std::filesystem::exists(cache.aside()));
+    }
+    const Busy later("0:0.78");
     for (const std::string& where : {std::string(), " -o " + (folder / "mine.json")}) {
         const Outcome outcome = gnnplan("calibrate" + little + where);
+        const std::string aside = where.empty() ? cache.aside() : folder / "mine.json.aside";
         EXPECT_EQ(outcome.code, 1) << where;
         EXPECT_THAT(outcome.err, HasSubstr("warning: other programs took 78 % of the cores while measuring (load "));
-        EXPECT_THAT(outcome.err, HasSubstr("); the profile is not kept, --force keeps it\n"));
-        EXPECT_THAT(outcome.out, HasSubstr("SpMM"));
-        EXPECT_THAT(outcome.out, Not(HasSubstr("kept     ")));
+        EXPECT_THAT(outcome.err, HasSubstr("; the profile is set aside, and plans use it only when asked: --machine " +
+                                           aside + "\n"));
+        EXPECT_EQ(outcome.out, "") << where;
+        EXPECT_EQ(nlohmann::json::parse(read_text(aside))["calibration"]["busy"], 0.78);
     }
     EXPECT_EQ(gnnplan("calibrate --json" + little).out, "");
     EXPECT_FALSE(std::filesystem::exists(cache.file()));

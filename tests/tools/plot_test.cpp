@@ -1,6 +1,7 @@
 // Charts: scales, ticks, and SVG that any reader accepts.
 #include "tools/gnnplan/plot.hpp"
 #include "tests/tools/xml_check.hpp"
+#include "tools/gnnplan/plot_draw.hpp"
 #include "tools/gnnplan/plot_scale.hpp"
 #include "tools/text/table.hpp"
 
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <regex>
+#include <set>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
@@ -86,6 +89,16 @@ PlotPanel panel() {
         {{"scheme=<1d>", {{2, 10, "a \"label\""}, {8, 3, ""}}}, {"rdm", {{2, 8, ""}, {8, 1, ""}}, PlotLine::steps}}};
 }
 
+// Where the paths begin whose elements have `before` in front of the path and `after` behind the place.
+std::vector<std::pair<double, double>> places_of(const std::string& svg, const std::string& before,
+                                                 const std::string& after = "") {
+    const std::regex place(before + "=\"M([0-9.]+) ([0-9.]+)" + after);
+    std::vector<std::pair<double, double>> places;
+    for (std::sregex_iterator i(svg.begin(), svg.end(), place), end; i != end; ++i)
+        places.emplace_back(std::stod((*i)[1]), std::stod((*i)[2]));
+    return places;
+}
+
 TEST(PlotSvg, IsWellFormedAndSelfContained) {
     const std::string svg = draw_svg("A & B", "made by 'x' > y", {panel(), panel()}, {"1d < rdm"});
     EXPECT_EQ(xml_error(svg), "");
@@ -102,16 +115,58 @@ TEST(PlotSvg, IsWellFormedAndSelfContained) {
 
 TEST(PlotSvg, MarksLieInsideThePicture) {
     const std::string svg = draw_svg("t", "", {panel(), panel()}, {});
-    const std::regex circle("<circle cx=\"([0-9.]+)\" cy=\"([0-9.]+)\"");
-    int circles = 0;
-    for (std::sregex_iterator i(svg.begin(), svg.end(), circle), end; i != end; ++i, ++circles) {
-        EXPECT_GT(std::stod((*i)[1]), 0);
-        EXPECT_LT(std::stod((*i)[1]), 2 * 560);
-        EXPECT_GT(std::stod((*i)[2]), 0);
-        EXPECT_LT(std::stod((*i)[2]), 460);
+    int marks = 0;
+    for (const auto& [x, y] : places_of(svg, "class=\"mark\" d")) {
+        EXPECT_GT(x, 0);
+        EXPECT_LT(x, 2 * 560);
+        EXPECT_GT(y, 0);
+        EXPECT_LT(y, 460);
+        ++marks;
     }
-    // Two points of the first series in each panel, and its mark in the legend.
-    EXPECT_EQ(circles, 5);
+    // Two points of two series in each panel, and their marks in the legend.
+    EXPECT_EQ(marks, 10);
+}
+
+TEST(PlotSvg, SeriesDifferInDashAndMark) {
+    std::set<std::string> dashes;
+    std::set<std::size_t> marks;
+    for (std::size_t n = 0; n < most_series; ++n) {
+        dashes.insert(style_of(n).dash);
+        marks.insert(style_of(n).mark);
+    }
+    EXPECT_EQ(dashes.size(), most_series);
+    EXPECT_EQ(marks.size(), most_series);
+}
+
+TEST(PlotSvg, CrossesStayClearOfTheNextPlace) {
+    PlotPanel crowded{"", {"ranks", false, {{1, "1"}, {2, "2"}, {20, "20"}}}, {"epoch [ms]"}, {}};
+    for (int i = 0; i < 6; ++i) {
+        crowded.series.push_back(
+            {"scheme " + std::to_string(i), {{20, 1.0 + i, ""}}, PlotLine::straight, {{1, 0, ""}, {2, 0, ""}}});
+    }
+    const auto crosses = places_of(draw_svg("t", "", {crowded}, {}), "<path d", "l8 8m0 -8l-8 8");
+    ASSERT_EQ(crosses.size(), 12U);
+    for (std::size_t i = 1; i < crosses.size(); ++i) EXPECT_GT(crosses[i].first, crosses[i - 1].first);
+    const double gap = crosses[6].first - crosses[5].first, step = crosses[1].first - crosses[0].first;
+    EXPECT_GT(gap, 1.5 * step);
+    // They lie around their place.
+    const std::string svg = draw_svg("t", "", {crowded}, {});
+    const std::regex tick("<text x=\"([0-9.]+)\"[^>]*>1</text>");
+    std::smatch found;
+    ASSERT_TRUE(std::regex_search(svg, found, tick));
+    EXPECT_NEAR((crosses[0].first + crosses[5].first) / 2 + 4, std::stod(found[1]), 0.2);
+}
+
+TEST(PlotSvg, LimitsBeyondThePanelStayClearOfItsTitle) {
+    PlotPanel limited = panel();
+    limited.limits = {{800, "limit 800 GiB"}};
+    const std::string svg = draw_svg("t", "", {limited}, {});
+    const auto y_of = [&](const std::string& text) {
+        std::smatch found;
+        EXPECT_TRUE(std::regex_search(svg, found, std::regex("y=\"([0-9.]+)\"[^>]*>" + text))) << text;
+        return std::stod(found[1]);
+    };
+    EXPECT_GE(y_of("limit 800 GiB"), y_of("Time &amp; memory") + 18);
 }
 
 TEST(PlotSvg, StepsStayLevelUntilTheNextPoint) {

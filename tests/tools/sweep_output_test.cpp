@@ -227,7 +227,8 @@ TEST(SweepTable, FitsHundredColumns) {
     sweep.points.back().why =
         "a reason that is much longer than the table can be wide, as some of them are, so it is cut";
     for (const NamedTable& table : sweep_tables(sweep)) EXPECT_LE(table.table.width(), 100U);
-    // All of it is still to be had.
+    // All of it is still to be had, and a page gives a reason the rest of the row.
+    EXPECT_THAT(full_table(sweep).html(), ::testing::ContainsRegex("<td colspan=\"[0-9]+\">a reason that"));
     EXPECT_THAT(full_table(sweep).text(false), HasSubstr("ÂX across epochs,ÂH1,ÂH3,ÂH5,ÂH7,ÂH9"));
     EXPECT_THAT(full_table(sweep).text(false), HasSubstr("overlap"));
     EXPECT_THAT(full_table(sweep).text(false), HasSubstr("so it is cut"));
@@ -235,8 +236,9 @@ TEST(SweepTable, FitsHundredColumns) {
 
 TEST(SweepReport, SaysOnceWhatAPresetCanBeTrustedWith) {
     const std::string trust = "typically three times too small";
-    SweepReport report{"graph", "machine", {sample(), {"a note"}}, {"a sentence"}};
+    SweepReport report{"graph", "gcn 8-4, training", "machine", {sample(), {"a note"}}, {"a sentence"}};
     const std::string text = report_text(report, false);
+    EXPECT_THAT(text, HasSubstr("graph    graph\nmodel    gcn 8-4, training\nmachine  machine\n"));
     EXPECT_THAT(text, HasSubstr("a note\n"));
     EXPECT_THAT(text, HasSubstr("\na sentence\n"));
     EXPECT_THAT(text, HasSubstr(trust));
@@ -247,13 +249,14 @@ TEST(SweepReport, SaysOnceWhatAPresetCanBeTrustedWith) {
 }
 
 TEST(SweepReport, ThePageHasATableAndNoScript) {
-    const SweepReport report{"graph", "machine <m>", {sample(), {}}, {"a sentence"}};
+    const SweepReport report{"graph", "gcn 8-4, training", "machine <m>", {sample(), {}}, {"a sentence"}};
     const std::string page = report_page(report, "t", draw_svg("", "d", sweep_panels(sample()), {}), "gnnplan sweep");
     const std::string doctype = "<!DOCTYPE html>\n";
     ASSERT_THAT(page, ::testing::StartsWith(doctype));
     EXPECT_EQ(testing::xml_error(page.substr(doctype.size())), "");
-    for (const char* part : {"<td class=\"number\">*10 ms</td>", "<li>a sentence</li>", "machine &lt;m&gt;",
-                             "prefers-color-scheme: dark", "<details>", "kept ÂX:", "gnnplan sweep"}) {
+    for (const char* part :
+         {"<td class=\"number\">*10 ms</td>", "<li>a sentence</li>", "machine &lt;m&gt;", "Model: gcn 8-4, training",
+          "prefers-color-scheme: dark", "<details>", "kept ÂX:", "gnnplan sweep"}) {
         EXPECT_THAT(page, HasSubstr(part));
     }
     for (const char* part : {"<pre", "<script", "<link"}) EXPECT_THAT(page, ::testing::Not(HasSubstr(part)));
@@ -349,6 +352,43 @@ TEST(SweepPlot, AxesHaveScaledUnits) {
     EXPECT_EQ(title("memory", {0x1p34, 0x1p35}, {"16", "32"}), "memory per rank [GiB]");
     EXPECT_EQ(title("bandwidth", {1e9, 2.5e10}, {"1", "25"}), "link bandwidth [GB/s]");
     EXPECT_EQ(title("hidden", {16, 64}, {"as typed"}), "width of hidden layers");
+}
+
+TEST(SweepPlot, TimesOverTheBandwidthHaveTheirCrossingMarked) {
+    LinkBreakEven link;
+    link.settings = "8 ranks";
+    link.link = "inter_node";
+    link.bytes_per_second = 8e9;
+    link.choice = "1d";
+    link.changes = {{0.5e9, "3d", "rdm"}, {2e9, "rdm", "1d"}, {32e9, "1d", "2d"}, {90e9, "2d", "3d"}};
+    link.rates = {1e6, 1e9, 2e9, 4e9, 8e9, 16e9, 1e15};
+    link.curves = {{"1d", {9, 4e-3, 2e-3, 1e-3, 5e-4, 4e-4, 1e-4}}, {"rdm", {8, 3e-3, 2e-3, 2e-3, 1e-3, 9e-4, 1e-4}}};
+    const PlotPanel panel = link_panel(link, sample().machine);
+    EXPECT_EQ(panel.title, "Time over the bandwidth between nodes, 8 ranks");
+    EXPECT_EQ(panel.x.title, "bandwidth of the link [GB/s]");
+    std::vector<std::string> marks;
+    for (const PlotLimit& limit : panel.limits) marks.push_back(limit.text);
+    EXPECT_EQ(marks, (std::vector<std::string>{"changes at 2 GB/s", "changes at 32 GB/s", "now 8 GB/s"}));
+    EXPECT_EQ(panel.limits[0].at, 2);
+    ASSERT_EQ(panel.series.size(), 2U);
+    // Rates that are far from all marks are left out.
+    ASSERT_EQ(panel.series[1].points.size(), 5U);
+    EXPECT_EQ(panel.series[1].points.front().x, 1);
+    EXPECT_EQ(panel.series[0].points[1].y, panel.series[1].points[1].y);  // they cross where the mark is
+    EXPECT_EQ(testing::xml_error(draw_svg("t", "d", {panel}, {})), "");
+}
+
+TEST(SweepPlot, SchemesWithoutAPointAreNotInTheLegend) {
+    Sweep sweep = sample();
+    for (SweepPoint& point : sweep.points) {
+        if (sweep.variations[0].settings[point.at[0]].text != "rdm") continue;
+        point.best.reset();
+        point.pareto.clear();
+        point.code = ErrorCode::usage;  // not applicable
+    }
+    const std::string svg = draw_svg("t", "", sweep_panels(sweep), {});
+    EXPECT_THAT(svg, HasSubstr(">1d</text>"));
+    EXPECT_THAT(svg, ::testing::Not(HasSubstr(">rdm</text>")));
 }
 
 TEST(SweepPlot, NothingVariedHasOneFront) {

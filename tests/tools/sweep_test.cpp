@@ -218,5 +218,27 @@ TEST(SweepTool, WrongUsage) {
     }
 }
 
+// A picture that nobody makes again shows an older program.
+TEST(Sweep, ThePictureOfTheReadmeIsWhatItsCommandDraws) {
+    const std::string root = GNNPLAN_SOURCES, kept = "docs/images/reddit.svg";
+    const std::string picture = read_text(root + "/" + kept);
+    const std::size_t begin = picture.find("<desc>") + 6;
+    const std::string command = picture.substr(begin, picture.find("</desc>") - begin);
+    EXPECT_THAT(read_text(root + "/README.md"), HasSubstr("`" + command + "`"));
+    const Folder folder;
+    const std::string drawn = folder / "reddit.svg", program = "gnnplan ";
+    const auto with = [](std::string text, const std::string& before, const std::string& after) {
+        return text.replace(text.find(before), before.size(), after);
+    };
+    ASSERT_THAT(command, ::testing::StartsWith(program));
+    const Outcome outcome = gnnplan(with(command.substr(program.size()), kept, drawn));
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("wrote " + drawn + "\n"));
+    const std::string again = read_text(drawn);
+    const std::size_t said = again.find("<desc>") + 6;
+    EXPECT_EQ(again.substr(0, said) + command + again.substr(again.find("</desc>")), picture)
+        << "make it again: " << command;
+}
+
 }  // namespace
 }  // namespace gnnplan::testing

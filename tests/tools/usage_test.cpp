@@ -71,7 +71,10 @@ TEST(Usage, HelpSaysWhatComesNextAndWhatExitCodesMean) {
 }
 
 TEST(Usage, HelpOfPlanIsGrouped) {
-    const std::string help = gnnplan("plan --help").out;
+    const std::string brief = gnnplan("plan --help").out;
+    EXPECT_THAT(brief, ::testing::ContainsRegex("\nPin a choice:\n  [0-9]+ options; --help-all lists them\n"));
+    EXPECT_EQ(brief.find("--exchange"), std::string::npos);
+    const std::string help = gnnplan("plan --help-all").out;
     std::size_t at = 0;
     for (const char* part :
          {"\nOptions:\n", "\nGraph:\n", "--symmetrise", "\nModel:\n", "--hidden", "\nMachine:\n", "--memory",
@@ -80,6 +83,19 @@ TEST(Usage, HelpOfPlanIsGrouped) {
         ASSERT_NE(at, std::string::npos) << part << " is missing, or in another place\n" << help;
     }
     EXPECT_LT(std::count(help.begin(), help.begin() + static_cast<std::ptrdiff_t>(help.find("\nGraph:\n")), '\n'), 14);
+}
+
+TEST(Usage, HelpOfGenerateListsTheOptionsOfItsForms) {
+    const std::string help = gnnplan("graph generate --help").out;
+    for (const char* option : {"--abcd", "--homophily", "--vertices"}) EXPECT_THAT(help, HasSubstr(option));
+}
+
+TEST(Usage, QuietLeavesWarningsAndErrors) {
+    const std::string plan = "plan --graph reddit --features 10 --machine a6000x8";
+    EXPECT_THAT(gnnplan(plan).err, HasSubstr("note: "));
+    EXPECT_EQ(gnnplan(plan + " -q").err, "");
+    EXPECT_EQ(gnnplan("--quiet " + plan).err, "");
+    EXPECT_THAT(gnnplan("plan -q --graph redit").err, StartsWith("error: "));
 }
 
 TEST(Usage, VersionNamesWhatItWasBuiltWith) {
@@ -115,7 +131,7 @@ TEST(Usage, WrongUsageIs64AndOneLine) {
           sizes + "4",
           sizes + "''",
           sizes + "4.5,3",
-          sizes + "4,3e1,2",
+          sizes + "4,3e-1,2",
           sizes + "0x10,3",
           sizes + "' 4,3'",
           sizes + "4,3,2 --space half",
@@ -200,7 +216,8 @@ TEST(Usage, ControlCharactersOfNamesAreNotSaid) {
 }
 
 TEST(Usage, UnknownFlagsAreNamedWithNearOnes) {
-    EXPECT_THAT(gnnplan("plan --graph cora --rank 4").err, HasSubstr("'--rank', did you mean --ranks?"));
+    EXPECT_THAT(gnnplan("plan --graph cora --rank 4").err,
+                HasSubstr("'--rank', did you mean --ranks, --ranks-per-node?"));
     EXPECT_THAT(gnnplan("plan --versoin").err, HasSubstr("'--versoin', did you mean --version?"));
 }
 

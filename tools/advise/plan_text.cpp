@@ -29,6 +29,13 @@ std::string machine_line(const Machine& machine) {
                        machine.measured ? machine.source : "preset, not measured here: expect larger error");
 }
 
+std::string ranks_text(int ranks, const Machine& machine) {
+    if (ranks == 1) return "1 rank";
+    const int nodes = (ranks - 1) / machine.ranks_per_node + 1;
+    return fmt::format("{} ranks on {} of {}", format_count(ranks),
+                       nodes == 1 ? "one node" : format_count(nodes) + " nodes", machine.ranks_per_node);
+}
+
 std::string graph_line(const ProblemRecord& problem) {
     const GraphRecord& graph = problem.graph;
     const std::string source = graph.source == graph.name ? "" : " (" + graph.source + ")";

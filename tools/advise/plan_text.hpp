@@ -17,6 +17,8 @@ inline const char* ranked_time_name(Task task) { return task == Task::infer ? "l
 
 // "a6000x8 (preset, not measured here: expect larger error)"
 std::string machine_line(const Machine& machine);
+// "64 ranks on 8 nodes of 8"
+std::string ranks_text(int ranks, const Machine& machine);
 // "reddit (card: GNN-RDM Table V)   N=232,965  nnz=..."
 std::string graph_line(const ProblemRecord& problem);
 

@@ -109,14 +109,28 @@ std::string make_calibration_folder() {
     return *folder;
 }
 
+std::string set_aside(const Profile& measured, const std::optional<std::string>& output) {
+    std::string file;
+    if (output) {
+        file = *output + ".aside";
+    } else {
+        const std::filesystem::path folder = make_calibration_folder() + "/aside";
+        std::error_code failure;
+        std::filesystem::create_directories(folder, failure);  // writing says what is wrong
+        file = (folder / io::calibration_file(measured)).string();
+    }
+    io::write_file_atomically(file, io::write_profile(measured));
+    return file;
+}
+
 Keeping keep_calibration(const Profile& measured) {
     const std::string file = make_calibration_folder() + "/" + io::calibration_file(measured);
     const std::size_t more = measurements_worth_keeping(file);
     if (more > measured.samples.size()) {
         return {std::nullopt,
-                fmt::format("this calibration is not kept: {} was made from more measurements ({}, this one from {}) "
-                            "and is not stale; name another file with -o, or remove that one first",
-                            file, more, measured.samples.size())};
+                fmt::format("{} stays, as it was made from more measurements ({}, this one from {}) and is not stale; "
+                            "this one is set aside: {}",
+                            file, more, measured.samples.size(), set_aside(measured, std::nullopt))};
     }
     io::write_file_atomically(file, io::write_profile(measured));
     return {file, ""};

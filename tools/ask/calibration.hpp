@@ -34,10 +34,15 @@ KeptCalibrations kept_calibrations();
 // Makes the folder and returns its name. Throws Error{usage} where none is known, Error{cannot_create}.
 std::string make_calibration_folder();
 
-// Puts `measured` into the place of its kind, unless that is taken by one of more measurements that is not stale.
+// Writes a profile that no plan is to use unasked, beside `output` or, unset, in a folder beside those that are kept.
+// Returns the file.
+std::string set_aside(const Profile& measured, const std::optional<std::string>& output);
+
+// Puts `measured` into the place of its kind, unless that is taken by one of more measurements that is not stale; then
+// it is set aside.
 struct Keeping {
     std::optional<std::string> file;  // where it is kept
-    std::string note;                 // why it is not
+    std::string note;                 // why it is not, and where it is
 };
 Keeping keep_calibration(const Profile& measured);
 

@@ -3,6 +3,8 @@
 #include "planner/catalog/machines.hpp"
 #include "tools/ask/calibration.hpp"
 
+#include <gnnplan/base/error.hpp>
+
 #include <fmt/format.h>
 
 #include <ctime>
@@ -23,10 +25,23 @@ std::int64_t days_since(const std::string& date) {
     return (std::time(nullptr) - timegm(&then)) / seconds_of_a_day;
 }
 
+void set_ranks_per_node(Machine& machine, int ranks) {
+    if (machine.measured && machine.ranks_per_node != ranks) {
+        throw Error(ErrorCode::usage,
+                    fmt::format("the profile {} was measured with {} ranks on a node, all busy", machine.name,
+                                machine.ranks_per_node),
+                    "`ranks-per-node`", fmt::format("measure with so many: mpirun -n {} `calibrate/`", ranks));
+    }
+    machine.ranks_per_node = ranks;
+}
+
 }  // namespace
 
-ChosenMachine load_machine(const std::string& name_or_file, std::int64_t ranks) {
-    return name_or_file.empty() ? default_machine(ranks) : ChosenMachine{find_machine(name_or_file), {}};
+ChosenMachine load_machine(const std::string& name_or_file, std::int64_t ranks, std::optional<int> ranks_per_node) {
+    ChosenMachine chosen =
+        name_or_file.empty() ? default_machine(ranks) : ChosenMachine{find_machine(name_or_file), {}};
+    if (ranks_per_node) set_ranks_per_node(chosen.machine, *ranks_per_node);
+    return chosen;
 }
 
 ChosenMachine default_machine(std::int64_t ranks) {

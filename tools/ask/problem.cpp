@@ -63,6 +63,22 @@ std::vector<std::string> notes_on(const std::string& path, const data::LoadRepor
     return notes;
 }
 
+// Where the network is asked for other widths than the data of the card has.
+std::vector<std::string> notes_on_card(const Shape& shape) {
+    if (shape.graph.empty()) return {};
+    const catalog::Card& card = catalog::find_card(shape.graph);
+    std::vector<std::string> notes;
+    const auto compare = [&](const char* what, std::int64_t has, std::int64_t asked) {
+        if (has == 0 || asked == has) return;
+        notes.push_back(fmt::format("note: the data of the card {} has {} {}, and the network takes {}", shape.graph,
+                                    format_count(has), what, format_count(asked)));
+    };
+    const bool listed = !shape.widths.empty();
+    compare("features", card.features, listed ? shape.widths.front() : shape.features.value_or(card.features));
+    compare("classes", card.classes, listed ? shape.widths.back() : shape.classes.value_or(card.classes));
+    return notes;
+}
+
 // One number for each layer.
 std::vector<std::int64_t> fanout_of(const Network& network, const Shape& shape) {
     std::vector<std::int64_t> fanout = network.fanout;
@@ -184,7 +200,10 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
     record.loading = network.loading.value_or(record.task == Task::infer ? Loading::sharded : Loading::whole);
     graph.form = models::matrix_of(record.model, reading.normalisation);
     if (reading.edge_weights) check_reads_weights(sites_of(ops_before_widths(record.model)));
-    if (!reads_graph(shape)) return graph;
+    if (!reads_graph(shape)) {
+        graph.notes = notes_on_card(shape);
+        return graph;
+    }
     check_counted(shape);
     graph.dataset = read_dataset(shape, reading, record, graph.form.self_loops);
     graph.notes = notes_on(shape.graph, graph.dataset->report());

@@ -2,6 +2,7 @@
 
 #include "planner/catalog/suggest.hpp"
 #include "planner/io/parse.hpp"
+#include "tools/common/other_words.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/option_names.hpp"
 #include "tools/text/streams.hpp"
@@ -79,9 +80,35 @@ public:
         return text;
     }
 
+    std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+        ExamplesFirst shown(*this);
+        if (mode == CLI::AppFormatMode::All) shown.left_out_.clear();
+        return shown.CLI::Formatter::make_help(app, std::move(name), mode);
+    }
+    std::string make_group(std::string heading, bool is_positional,
+                           std::vector<const CLI::Option*> opts) const override {
+        if (heading != left_out_ || heading.empty()) return CLI::Formatter::make_group(heading, is_positional, opts);
+        return fmt::format("\n{}:\n  {} options; --help-all lists them\n", heading, opts.size());
+    }
+    std::string make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const override {
+        return CLI::Formatter::make_subcommands(app, expands_ ? CLI::AppFormatMode::All : mode);
+    }
+
+    void leave_out(const std::string& heading) { left_out_ = heading; }
+    void expand() { expands_ = true; }
+
 private:
     std::string closing_;
+    std::string left_out_;  // a heading that only --help-all has the options of
+    bool expands_ = false;  // lists the options of subcommands
 };
+
+// A formatter of the command's own, as that of the commands above it.
+std::shared_ptr<ExamplesFirst> own_formatter(CLI::App& command) {
+    auto own = std::make_shared<ExamplesFirst>(dynamic_cast<const ExamplesFirst&>(*command.get_formatter()));
+    command.formatter(own);
+    return own;
+}
 
 // The command that was being parsed: the deepest subcommand given.
 const CLI::App& active(const CLI::App& app) {
@@ -113,14 +140,27 @@ std::string unexpected(const CLI::App& app) {
     const auto flag =
         std::find_if(rest.begin(), rest.end(), [](const std::string& word) { return word.starts_with("-"); });
     const std::string given = subcommand ? rest.front() : flag != rest.end() ? *flag : rest.empty() ? "" : rest.back();
+    std::string hint = subcommand ? "" : other_words_hint(active(app), given);
     const std::vector<std::string> near =
         subcommand ? catalog::near_names(given, children) : near_flags(active(app), given);
-    return fmt::format("unknown {} '{}'{}", subcommand ? "subcommand" : "argument", given,
-                       near.empty() ? "" : fmt::format(", did you mean {}?", fmt::join(near, ", ")));
+    if (hint.empty() && !near.empty()) hint = fmt::format("did you mean {}?", fmt::join(near, ", "));
+    return fmt::format("unknown {} '{}'{}{}", subcommand ? "subcommand" : "argument", given, hint.empty() ? "" : ", ",
+                       hint);
 }
 
 std::string full_name(const CLI::App& app) {
     return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+// "b is required", of a value without a flag, in terms of all that the command takes.
+std::string lacking(const CLI::App& command, const std::string& text) {
+    const CLI::Option* option = command.get_option_no_throw(text.substr(0, text.find(" is required")));
+    if (option == nullptr || !option->get_positional()) return text;
+    std::string takes;
+    for (const CLI::Option* each : command.get_options()) {
+        if (each->get_positional()) takes += " " + each->get_type_name();
+    }
+    return fmt::format("{} is missing: write {}{}", option->get_type_name(), full_name(command), takes);
 }
 
 // CLI11's sentences that say how it counts, in ours.
@@ -139,6 +179,10 @@ std::string in_words(const std::string& text) {
         known += (known.empty() ? "" : ", ") + name;
     }
     return fmt::format("{} is none of {}", before(outside), known);
+}
+
+EarlyEnd wrong_usage(const CLI::App& app, const std::string& what) {
+    return {code_of(ErrorCode::usage), fmt::format("{} (see {} --help)", what, full_name(active(app))), {}};
 }
 
 }  // namespace
@@ -172,6 +216,13 @@ CLI::App& add_command(CLI::App& parent, const std::string& name, const std::stri
     return command;
 }
 
+void leave_to_help_all(CLI::App& command, const std::string& heading) {
+    own_formatter(command)->leave_out(heading);
+    command.set_help_all_flag("--help-all", "Print all options, those that pin choices of the search too");
+}
+
+void expand_help(CLI::App& command) { own_formatter(command)->expand(); }
+
 std::vector<std::string> subcommand_names(const CLI::App& app) {
     std::vector<std::string> names;
     for (const CLI::App* child : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -185,7 +236,6 @@ std::string help_text(const CLI::App& app) {
 }
 
 std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv) {
-    const int usage = code_of(ErrorCode::usage);
     try {
         app.parse(argc, argv);
         return std::nullopt;
@@ -194,9 +244,11 @@ std::optional<EarlyEnd> parse(CLI::App& app, int argc, const char* const* argv) 
         app.exit(request, text, text);
         return EarlyEnd{ok, {}, text.str()};
     } catch (const CLI::ExtrasError&) {
-        return EarlyEnd{usage, fmt::format("{} (see {} --help)", unexpected(app), full_name(active(app))), {}};
+        return wrong_usage(app, unexpected(app));
+    } catch (const CLI::RequiredError& error) {  // which may be lacking because a flag was misspelt
+        return wrong_usage(app, app.remaining(true).empty() ? lacking(active(app), error.what()) : unexpected(app));
     } catch (const CLI::ParseError& error) {
-        return EarlyEnd{usage, fmt::format("{} (see {} --help)", in_words(error.what()), full_name(active(app))), {}};
+        return wrong_usage(app, in_words(error.what()));
     }
 }
 

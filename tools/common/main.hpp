@@ -24,6 +24,12 @@ void set_up(CLI::App& app, const std::string& tool, const std::string& examples,
 CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& description,
                       const std::string& examples);
 
+// Leaves the options under `heading` to --help-all, which `command` gets; its --help says how many they are.
+void leave_to_help_all(CLI::App& command, const std::string& heading);
+
+// Lets the help of a command of subcommands list the options of these, too.
+void expand_help(CLI::App& command);
+
 // The names of its subcommands, in the order they were added.
 std::vector<std::string> subcommand_names(const CLI::App& app);
 

@@ -88,8 +88,9 @@ CLI::Option* add_path(CLI::App& app, const std::string& name, std::optional<std:
 
 void under_heading(CLI::App& app, const std::string& heading) {
     for (CLI::Option* option : app.get_options()) {
-        const bool general = option == app.get_help_ptr() || option == app.get_version_ptr() ||
-                             option->check_lname("color") || option->get_positional();
+        const bool general = option == app.get_help_ptr() || option == app.get_help_all_ptr() ||
+                             option == app.get_version_ptr() || option->check_lname("color") ||
+                             option->check_lname("quiet") || option->get_positional();
         if (!general && option->get_group() == CLI::OptionDefaults().get_group()) option->group(heading);
     }
 }

@@ -9,14 +9,17 @@
 
 namespace gnnplan::tools {
 
-void add_run_question(CLI::App& app, RunQuestion& question) {
+void add_run_question(CLI::App& app, RunQuestion& question, bool of_a_plan) {
+    const auto otherwise = [&](const char* value) {
+        return std::string("; default: ") + (of_a_plan ? "the plan's, which is " : "") + value +
+               (of_a_plan ? " unless it was asked" : "");
+    };
     // Elements that are kept are scaled by 1 / (1 - p), in floats.
     const auto probability = [](double x) { return x >= 0 && static_cast<float>(x) < 1; };
     const std::string probabilities = "at least 0 and below 1";
     // Dropout is keyed by 32 bits of the epoch's number.
     constexpr std::int64_t most_epochs = std::numeric_limits<std::int32_t>::max();
-    add_count(app, "--epochs", question.epochs,
-              "Epochs to train; default: the plan's, which is 200 unless it was asked", {1, most_epochs});
+    add_count(app, "--epochs", question.epochs, "Epochs to train" + otherwise("200"), {1, most_epochs});
     add_number(
         app, "--dropout", question.dropout, probability, probabilities,
         "Probability of dropping an element of any layer's input, the features included (of agnn: of the features, and "
@@ -24,17 +27,16 @@ void add_run_question(CLI::App& app, RunQuestion& question) {
     add_number(app, "--input-dropout", question.input_dropout, probability, probabilities,
                "The same for the features only, in place of --dropout");
     add_number(app, "--attention-dropout", question.attention_dropout, probability, probabilities,
-               "Probability of dropping a weight of gat's attention, of each edge and head; default: the plan's, 0");
+               "Probability of dropping a weight of gat's attention, of each edge and head" + otherwise("0"));
     add_count(
         app, "--eval-every", question.eval_every,
         "Epochs between evaluations; the last epoch is evaluated too; 0: never; default: as often as is predicted "
         "to take at most a tenth of the training time",
         {0, most_epochs});
-    app.add_option("--optimizer", question.optimizer, "How weights are updated: adam, sgd; default: the plan's, adam")
+    app.add_option("--optimizer", question.optimizer, "How weights are updated: adam, sgd" + otherwise("adam"))
         ->check(CLI::IsMember({"adam", "sgd"}))
         ->type_name("NAME");
-    add_number(app, "--momentum", question.momentum, probability, probabilities,
-               "Momentum of SGD; default: the plan's, 0");
+    add_number(app, "--momentum", question.momentum, probability, probabilities, "Momentum of SGD" + otherwise("0"));
 }
 
 namespace {

@@ -18,7 +18,8 @@ struct RunQuestion {
     std::optional<double> momentum;
 };
 
-void add_run_question(CLI::App& app, RunQuestion& question);
+// `of_a_plan`: the flags are given to a run, and what they do not say is said by the plan.
+void add_run_question(CLI::App& app, RunQuestion& question, bool of_a_plan);
 
 // The settings of the flags, and the rest as planned. A dropout of either flag replaces both of the plan's. Throws
 // Error{usage} where Adam is to have momentum.

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <utility>
@@ -148,24 +147,6 @@ std::string calibration_text(const Profile& profile, bool color) {
         loading_line(calibration.loading), rate(read_rate(profile)), format_seconds(machine.step_seconds),
         calibration.overlap_slowdown, percent * calibration.overlap_exposed, percent * calibration.error_median,
         percent * calibration.error_p90);
-}
-
-calibrate::Load told_load(calibrate::Load measured) {
-    if (const char* told = std::getenv("GNNPLAN_BUSY"))
-        measured.others = std::clamp(std::strtod(told, nullptr), 0.0, 1.0);
-    return measured;
-}
-
-bool too_busy(const calibrate::Load& load) {
-    constexpr double most = 0.1;  // the background of a desktop takes 1 to 5 %
-    return load.others > most;
-}
-
-std::string busy_text(const calibrate::Load& load) {
-    std::array<double, 1> average{};
-    const std::string runnable = getloadavg(average.data(), 1) == 1 ? fmt::format("load {:.1f} on ", average[0]) : "";
-    return fmt::format("other programs took {:.0f} % of the cores while measuring ({}{} core{})", percent * load.others,
-                       runnable, load.cores, load.cores == 1 ? "" : "s");
 }
 
 std::string noise_line(const calibrate::Load& load, const std::vector<Sample>& samples) {

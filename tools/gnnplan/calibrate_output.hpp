@@ -14,13 +14,6 @@ namespace gnnplan::tools {
 // The measurements, as tables.
 std::string calibration_text(const Profile& profile, bool color);
 
-// The load by other programs, as the system tells, or as $GNNPLAN_BUSY says of their share: for tests.
-calibrate::Load told_load(calibrate::Load measured);
-// Whether they took so much that the figures are not the machine's.
-bool too_busy(const calibrate::Load& load);
-// "other programs took 78 % of the cores while measuring (load 10.4 on 2 cores)"
-std::string busy_text(const calibrate::Load& load);
-
 // "noise    other programs took ...": what else says how quiet the machine was, with how far repeated messages differ.
 std::string noise_line(const calibrate::Load& load, const std::vector<Sample>& samples);
 

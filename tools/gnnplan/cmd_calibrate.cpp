@@ -15,6 +15,7 @@
 #include "runtime/place/place.hpp"
 #include "tools/ask/calibration.hpp"
 #include "tools/common/options.hpp"
+#include "tools/gnnplan/calibrate_load.hpp"
 #include "tools/gnnplan/calibrate_output.hpp"
 #include "tools/gnnplan/calibrate_step.hpp"
 #include "tools/gnnplan/command.hpp"
@@ -92,7 +93,7 @@ struct Calibrated {
 std::vector<Sample> measure(const calibrate::Setting& setting, const calibrate::Nodes& nodes,
                             const calibrate::Scope& scope) {
     const bool speaks = setting.comm.rank() == 0;
-    CalibrationProgress progress(!speaks, scope.limit, setting.clock);
+    CalibrationProgress progress(!speaks || is_quiet(), scope.limit, setting.clock);
     calibrate::Measured measured = calibrate::measure_all(
         setting, nodes, scope,
         [&](const std::string& what, std::size_t done, std::size_t total) { progress.show(what, done, total); });
@@ -109,6 +110,8 @@ std::vector<Sample> measure(const calibrate::Setting& setting, const calibrate::
 // Collective; the same on every rank.
 Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& options, bool with_mpi) {
     calibrate::SystemLoad system;
+    const calibrate::Nodes nodes = calibrate::find_nodes(comm, static_cast<int>(options.ranks_per_node.value_or(0)));
+    if (!options.force) check_cores(comm, nodes, with_mpi, static_cast<int>(options.threads));
     // As gnnrun does, whose times a profile predicts.
     const auto threads = static_cast<int>(options.threads);
     kernels::set_threads(threads);
@@ -117,7 +120,6 @@ Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& opt
         if (placement.warning && comm.rank() == 0) say("warning: {}\n", placement.note);
     }
     measure::SteadyClock clock;
-    const calibrate::Nodes nodes = calibrate::find_nodes(comm, static_cast<int>(options.ranks_per_node.value_or(0)));
     Machine base = catalog::find_machine("cpu-node");
     const std::int64_t memory = catalog::read_host().memory_bytes / nodes.ranks_per_node();
     const calibrate::Scope scope = scope_of(options, memory, comm.rank() == 0);
@@ -143,15 +145,15 @@ Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& opt
     return calibrated;
 }
 
-// Whether the profile may be kept.
+// Whether plans may use the profile without being asked.
 bool sound(const CalibrateOptions& options, const calibrate::Load& load) { return options.force || !too_busy(load); }
 
 void report(const Context& context, const CalibrateOptions& options, const Calibrated& calibrated) {
     const auto& [profile, load] = calibrated;
-    const std::string tables = calibration_text(profile, use_color(context.color)) + noise_line(load, profile.samples);
     if (!sound(options, load)) {
-        if (!options.json) print(tables);
-        say("warning: {}; the profile is not kept, --force keeps it\n", busy_text(load));
+        const std::string aside = set_aside(profile, options.output);
+        say("warning: {}; the profile is set aside, and plans use it only when asked: --machine {}\n", busy_text(load),
+            aside);
         return;
     }
     if (too_busy(load)) say("warning: {}; the profile says so\n", busy_text(load));
@@ -165,6 +167,7 @@ void report(const Context& context, const CalibrateOptions& options, const Calib
         file = kept;
     }
     const std::string where = file ? "kept     " + *file + "\n" : "";
+    const std::string tables = calibration_text(profile, use_color(context.color)) + noise_line(load, profile.samples);
     print(options.json ? text : tables + where);
 }
 
@@ -177,6 +180,7 @@ int run_in_process(const Context& context, const CalibrateOptions& options) {
     check_output(options);
     const int cores = catalog::read_host().cores;
     const auto ranks = static_cast<int>(options.ranks.value_or(std::max<std::int64_t>(1, cores / options.threads)));
+    if (!options.force) check_threads(ranks, static_cast<int>(options.threads), cores);
     Calibrated calibrated;
     comm::run_ranks(ranks, [&](comm::Communicator& comm) {
         Calibrated measured = calibrate_ranks(comm, options, false);
@@ -184,9 +188,10 @@ int run_in_process(const Context& context, const CalibrateOptions& options) {
     });
     report(context, options, calibrated);
     if (ranks > 1) {
-        say("note: links were measured between threads; for ranks under mpirun: mpirun -n {} gnnplan "
-            "calibrate, with the same flags but --ranks\n",
-            ranks);
+        say_notes(
+            {fmt::format("links were measured between threads; for ranks under mpirun: mpirun -n {} gnnplan "
+                         "calibrate, with the same flags but --ranks",
+                         ranks)});
     }
     return exit_code(options, calibrated.load);
 }
@@ -236,8 +241,10 @@ void add_calibrate(CLI::App& root, Context& context) {
                                     "gnnplan calibrate --quick\nmpirun -n 2 gnnplan calibrate");
     command.add_flag("--quick", options->quick,
                      "Measure fewer points: about a minute at most, instead of ten; --seconds lifts the limit");
-    command.add_flag("--force", options->force,
-                     "Keep the profile even where other programs took too much of the cores meanwhile");
+    command.add_flag(
+        "--force", options->force,
+        "Measure even where other programs keep the cores busy, or threads are far more than cores, and keep "
+        "what comes");
     command
         .add_option("-o,--output", options->output,
                     "Where to write the profile; default: one file for each number of ranks and threads, under mpirun "

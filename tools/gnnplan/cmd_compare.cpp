@@ -85,8 +85,22 @@ void add_rows(Table& table, const Difference& d) {
     }
 }
 
+// Of a plan and a run of it: how far the prediction was off. Empty for anything else.
+std::string measured_text(const Comparison& comparison) {
+    const Side& run = comparison.a.measured_seconds ? comparison.a : comparison.b;
+    const Side& plan = comparison.a.measured_seconds ? comparison.b : comparison.a;
+    if (!run.measured_seconds || plan.measured_seconds || !plan.machine) return "";
+    if (run.predicted_seconds != plan.predicted_seconds || plan.predicted_seconds.value_or(0) <= 0) return "";
+    return "\n" +
+           wrapped("", "",
+                   fmt::format("The run took {} an epoch or pass, {:.2g} times the {} that its plan predicts.",
+                               format_seconds(*run.measured_seconds), *run.measured_seconds / *plan.predicted_seconds,
+                               format_seconds(*plan.predicted_seconds, *plan.machine)));
+}
+
 // Whether the predictions can be told apart, and what they can be trusted with.
 std::string trust_text(const Comparison& comparison) {
+    if (const std::string measured = measured_text(comparison); !measured.empty()) return measured;
     const std::optional<bool> tie = comparison.tie();
     if (!tie || comparison.a.configuration == comparison.b.configuration) return "";
     const double ratio = comparison.b.ranked_seconds() / comparison.a.ranked_seconds();

@@ -136,7 +136,8 @@ std::string head_text(const Plan& plan) {
     const std::string trust = trust_sentence(plan.machine);
     const std::string buffer = buffer_text(plan);
     return wrapped("graph    ", indent, graph_line(plan.problem)) +
-           wrapped("machine  ", indent, machine_line(plan.machine)) +
+           wrapped("machine  ", indent,
+                   machine_line(plan.machine) + ", " + ranks_text(plan.problem.ranks, plan.machine)) +
            wrapped("chosen   ", indent, configuration_text(chosen.configuration), ", ") +
            (buffer.empty() ? "" : wrapped("buffers  ", indent, buffer)) + before_text(plan) +
            fmt::format("{:<9}{}; {} in total, {} of the busiest rank{}\n", time_name(plan.problem.task),

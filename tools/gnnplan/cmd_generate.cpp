@@ -136,6 +136,7 @@ void add_generate(CLI::App& graph, Context& context) {
         "gnnplan graph generate planted --vertices 20000 --nonzeros 400000 --features 64 --classes 8 -o graph\n"
         "gnnplan graph generate rmat --vertices 65536 --nonzeros 1000000 -o rmat.npz");
     help_when_alone(command, context);
+    expand_help(command);
     const auto rmat_options = std::make_shared<GenerateOptions>();
     CLI::App& rmat_command = add_command(
         command, "rmat", "Power-law degrees: recursive matrix (Chakrabarti et al. 2004)",

@@ -117,7 +117,7 @@ std::string drawn_line(const ProblemRecord& problem, const GraphStats& graph) {
 
 SelectResult select_with_progress(const Problem& problem, const Machine& machine, SelectOptions options) {
     measure::SteadyClock clock;
-    ProgressLine line(clock);
+    ProgressLine line(clock, is_quiet());
     options.progress = [&](const std::string& what) { line.show(what); };
     return select(problem, machine, options);
 }
@@ -126,8 +126,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     io::check_outputs({{"-o", options.output}, {"--table", options.table}}, files_read(options.problem));
     SelectOptions pins = select_options(options.problem.search);
     pins.pareto = parse_objectives(options.pareto);
-    const auto [machine, notes] = load_machine(options.problem.machine, options.problem.shape.ranks);
-    say_lines(notes);
+    const Machine machine = machine_and_say(options.problem, options.problem.shape.ranks);
     check_pins(pins, static_cast<int>(options.problem.shape.ranks));
     if (options.problem.model.task == "infer") refuse_training_questions(options.run);
     LoadedProblem loaded = load_and_say(options.problem);
@@ -168,7 +167,7 @@ void add_plan(CLI::App& root, Context& context) {
                     "gnnplan plan --graph reddit --hidden 128 --ranks 8 --machine a6000x8 -o plan.json\n"
                     "gnnplan plan --graph path/to/graph --symmetrise --ranks 4 -o plan.json");
     add_problem_flags(command, options->problem);
-    add_run_question(command, options->run);
+    add_run_question(command, options->run, false);
     under_heading(command, training_heading);
     command
         .add_option("--pareto", options->pareto,

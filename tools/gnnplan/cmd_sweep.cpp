@@ -2,6 +2,7 @@
 #include "planner/io/files.hpp"
 #include "planner/io/outputs.hpp"
 #include "tools/advise/json/sweep_json.hpp"
+#include "tools/advise/plan_text.hpp"
 #include "tools/advise/sweep/sweep_break_even.hpp"
 #include "tools/advise/sweep/sweep_csv.hpp"
 #include "tools/advise/sweep/sweep_question.hpp"
@@ -18,6 +19,7 @@
 #include "tools/gnnplan/sweep_plot.hpp"
 #include "tools/gnnplan/sweep_report.hpp"
 #include "tools/text/format.hpp"
+#include "tools/text/model_text.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
 
@@ -29,6 +31,8 @@
 
 namespace gnnplan::tools {
 namespace {
+
+constexpr std::size_t most_link_panels = 6;
 
 struct SweepOptions {
     ProblemFlags problem;
@@ -74,7 +78,7 @@ std::vector<std::int64_t> ranks_of(const SweepOptions& options, const std::vecto
 
 SweepAnswers sweep_answers(Question question, std::vector<Variation> variations, bool links) {
     measure::SteadyClock clock;
-    ProgressLine line(clock);
+    ProgressLine line(clock, is_quiet());
     std::string at;
     question.search.progress = [&](const std::string& what) { line.show(at + what); };
     const auto next_point = [&](std::size_t point, std::size_t points) {
@@ -104,18 +108,37 @@ std::vector<std::string> sentences_of(const SweepAnswers& answers, const Sweep& 
     return sentences;
 }
 
+// The model and what is done with it; widths where they are the same everywhere.
+std::string model_line(const ProblemRecord& problem, const std::vector<Variation>& variations) {
+    const bool widths_vary = std::ranges::any_of(variations, [](const Variation& variation) {
+        return variation.settings.size() > 1 && (variation.name == "hidden" || variation.name == "layers");
+    });
+    return fmt::format("{}{}, {}", model_text(problem.model),
+                       widths_vary ? "" : " " + widths_text(problem.model.widths),
+                       problem.task == Task::infer ? "inference" : "training");
+}
+
 void write_files(const Context& context, const SweepOptions& options, const Question& question,
                  const SweepAnswers& answers, const SweepReport& report) {
-    if (options.csv) io::write_file_atomically(*options.csv, sweep_csv(answers.sweep));
+    if (options.csv) {
+        io::write_file_atomically(*options.csv, sweep_csv(answers.sweep));
+        say_lines({"wrote " + *options.csv});
+    }
     if (!options.plot) return;
-    const std::string title =
-        fmt::format("{} on {}", question.loaded->problem.record.graph.name, question.machine.name);
+    const ProblemRecord& record = question.loaded->problem.record;
+    const std::string title = fmt::format("{} of {} on {}, {}", record.task == Task::infer ? "Inference" : "Training",
+                                          model_text(record.model), record.graph.name, question.machine.name);
     const bool page = options.plot->ends_with(".html");
     // A page says it all beside the picture.
     const std::vector<std::string> caption = page ? std::vector<std::string>{} : picture_caption(report);
-    const std::string svg =
-        draw_svg(page ? "" : title, context.command_line, sweep_panels(report.shown.sweep), caption);
+    std::vector<PlotPanel> panels;
+    for (const LinkBreakEven& link : answers.links) {
+        if (panels.size() < most_link_panels) panels.push_back(link_panel(link, answers.sweep.machine));
+    }
+    for (PlotPanel& panel : sweep_panels(report.shown.sweep)) panels.push_back(std::move(panel));
+    const std::string svg = draw_svg(page ? "" : title, context.command_line, panels, caption);
     io::write_file_atomically(*options.plot, page ? report_page(report, title, svg, context.command_line) : svg);
+    say_lines({"wrote " + *options.plot});
 }
 
 // With the shape of the first point that is possible: heads of attention may be too many for a width, and the width
@@ -143,14 +166,16 @@ int run_sweep_command(const Context& context, const SweepOptions& options) {
     check_files(options);
     std::vector<Variation> variations = variations_of(options);
     LoadedProblem loaded = load_first_possible(options, variations);
+    if (variations.empty() && !options.break_even)
+        say_notes({"nothing varies; --vary ranks=1,2,4 compares numbers of ranks"});
     loaded.problem.record.run = run_record(options.run);
     const std::vector<std::int64_t> ranks = ranks_of(options, variations);
     // One for all points, so that they differ by what varies only.
-    auto [machine, notes] = load_machine(options.problem.machine, std::ranges::max(ranks));
-    say_lines(notes);
+    Machine machine = machine_and_say(options.problem, std::ranges::max(ranks));
     const Question question{&loaded, options.problem.shape, select_options(options.problem.search), std::move(machine)};
     SweepAnswers answers = sweep_answers(question, std::move(variations), options.break_even.has_value());
     SweepReport report{graph_line(question.loaded->problem.record),
+                       model_line(question.loaded->problem.record, answers.sweep.variations),
                        machine_line(question.machine),
                        without_redundant_spaces(answers.sweep),
                        {}};
@@ -183,8 +208,8 @@ void add_sweep(CLI::App& root, Context& context) {
                     "--plot reddit.svg\n"
                     "gnnplan sweep --graph reddit --machine a6000x8 --ranks 8 --break-even bandwidth");
     add_problem_flags(command, options->problem);
-    add_run_question(command, options->run);
-    under_heading(command, "Run");
+    add_run_question(command, options->run, false);
+    under_heading(command, training_heading);
     command
         .add_option("--vary", options->vary,
                     fmt::format("Values of one of {}; again for another one. Bandwidth is of both links, bytes per "
@@ -199,12 +224,15 @@ void add_sweep(CLI::App& root, Context& context) {
                     "between nodes where the ranks are on several")
         ->check(CLI::IsMember({"bandwidth"}))
         ->type_name("bandwidth");
+    under_heading(command, "Sweep");
     command.add_option("--csv", options->csv, "Write the points as CSV")->type_name("FILE");
     command
         .add_option("--plot", options->plot,
-                    "Draw time along what varies (ranks before other numbers) and the Pareto front of time and memory")
+                    "Draw time along what varies (ranks before other numbers), or over the bandwidth with "
+                    "--break-even, and the Pareto front of time and memory")
         ->type_name("FILE.svg|FILE.html");
     command.add_flag("--json", options->json, "Print one JSON object (gnnplan.sweep/1)");
+    under_heading(command, output_heading);
     on_command(command, context, options, run_sweep_command);
 }
 

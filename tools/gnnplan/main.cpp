@@ -1,6 +1,7 @@
 #include "planner/catalog/host.hpp"
 #include "tools/common/memory_limit.hpp"
 #include "tools/gnnplan/command.hpp"
+#include "tools/gnnplan/output.hpp"
 
 namespace {
 
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
            "gnnplan plan --graph reddit --ranks 8 --machine a6000x8 -o plan.json\n"
            "gnnplan sweep --graph reddit --machine a6000x8 --vary ranks=2,4,8",
            next_steps, context.color);
+    app.add_flag_callback("-q,--quiet", be_quiet, "Say nothing but warnings, errors and the result");
     app.require_subcommand(0, 1);
     add_enumerate(app, context);
     add_plan(app, context);

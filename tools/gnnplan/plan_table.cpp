@@ -188,9 +188,8 @@ std::string plan_header(const ProblemRecord& problem, const Machine& machine, co
     search += over > 0 ? fmt::format(", {} over memory", format_count(over)) : ", none over memory";
     const std::string buffer = buffer_text(selection.plan);
     return labelled("graph", graph_line(problem)) +
-           labelled("model",
-                    fmt::format("{} {}, {} rank{}", model_text(problem.model), widths_text(problem.model.widths),
-                                problem.ranks, problem.ranks == 1 ? "" : "s")) +
+           labelled("model", fmt::format("{} {}, {}", model_text(problem.model), widths_text(problem.model.widths),
+                                         ranks_text(problem.ranks, machine))) +
            labelled("machine", fmt::format("{} per rank   {}", memory_allowed(selection), machine_line(machine))) +
            labelled("search", search) + (buffer.empty() ? "" : labelled("buffers", buffer));
 }

@@ -1,6 +1,7 @@
 // Line charts as self-contained SVG: no scripts, no fonts or styles from elsewhere.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,8 @@ struct PlotPanel {
     std::vector<PlotBand> bands = {};
     std::vector<PlotLimit> limits = {};
 };
+
+inline constexpr std::size_t most_series = 8;  // that a reader can tell apart in one panel
 
 // Panels in rows of two, one legend below. `caption` stands under it, in paragraphs; `description` is in the file for
 // those who ask where it is from. No title where it is empty.

@@ -12,26 +12,30 @@ namespace {
 // Okabe and Ito's colours, which the colour-blind tell apart, without the yellow that white swallows.
 constexpr std::array<const char*, 7> colours{"#0072b2", "#d55e00", "#009e73",     "#cc79a7",
                                              "#56b4e9", "#e69f00", "currentColor"};
-constexpr std::array<const char*, 4> dashes{"none", "9 4", "2 4", "9 3 2 3"};
-constexpr std::size_t mark_shapes = 4;
+// As many dashes and shapes as a panel has series, so that no two of them differ in colour alone.
+constexpr std::array<const char*, most_series> dashes{"none", "9 4", "2 4",         "9 3 2 3",
+                                                      "16 4", "5 3", "9 3 2 3 2 3", "16 4 5 4"};
+// Around their middle, in SVG's path language.
+constexpr std::array<const char*, most_series> shapes{"m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",
+                                                      "m-4 -4h8v8h-8z",
+                                                      "m0 -6.3l5.5 9.5h-11z",
+                                                      "m0 -6.5l6.5 6.5l-6.5 6.5l-6.5 -6.5z",
+                                                      "m0 6.3l5.5 -9.5h-11z",
+                                                      "m-2 -6h4v4h4v4h-4v4h-4v-4h-4v-4h4z",
+                                                      "m-6.3 0l9.5 5.5v-11z",
+                                                      "m-6 -3h12v6h-12z"};
 
 }  // namespace
 
-PlotStyle style_of(std::size_t n) { return {colours[n % colours.size()], dashes[n % dashes.size()], n % mark_shapes}; }
+PlotStyle style_of(std::size_t n) {
+    return {colours[n % colours.size()], dashes[n % dashes.size()], n % shapes.size()};
+}
 
 std::string mark(const PlotStyle& style, double x, double y, const std::string& label, bool chosen) {
-    const std::string tail =
-        fmt::format("stroke=\"{0}\" stroke-width=\"2\" fill=\"{0}\" fill-opacity=\"{1}\"><title>{2}</title>",
-                    style.colour, chosen ? 1 : 0, xml_escaped(label));
-    switch (style.mark) {
-        case 1:
-            return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"8\" height=\"8\" {}</rect>\n", x - 4, y - 4,
-                               tail);
-        case 2: return fmt::format("<path d=\"M{:.1f} {:.1f}l5.5 9.5h-11z\" {}</path>\n", x, y - 6.3, tail);
-        case 3:
-            return fmt::format("<path d=\"M{:.1f} {:.1f}l6.5 6.5l-6.5 6.5l-6.5 -6.5z\" {}</path>\n", x, y - 6.5, tail);
-        default: return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4.5\" {}</circle>\n", x, y, tail);
-    }
+    return fmt::format(
+        "<path class=\"mark\" d=\"M{0:.1f} {1:.1f}{2}\" stroke=\"{3}\" stroke-width=\"2\" fill=\"{3}\" "
+        "fill-opacity=\"{4}\"><title>{5}</title></path>\n",
+        x, y, shapes[style.mark], style.colour, chosen ? 1 : 0, xml_escaped(label));
 }
 
 std::string cross(const PlotStyle& style, double x, double y, const std::string& label) {

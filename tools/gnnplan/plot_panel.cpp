@@ -6,13 +6,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
 
-constexpr double top = 40, bottom = 56;  // margins in pixels
+constexpr double top = 50, bottom = 56;  // margins in pixels
 constexpr double missing_row = 24;       // above the axis, where something does not fit
-constexpr double missing_step = 11;      // between crosses at one place
+constexpr double missing_step = 11;      // between crosses at one place, at most
+constexpr double missing_share = 0.8;    // of the distance to the next place, that they take together at most
 constexpr double faint = 0.12, strong = 0.8;
 constexpr double far_limit = 3;  // times the largest x: beyond this a limit is not drawn to scale
 
@@ -31,6 +35,7 @@ public:
             }
         }
         empty_ = ys.empty();
+        places_ = xs;
         for (const PlotBand& band : panel.bands) {
             for (const PlotSpan& span : band.spans) ys.insert(ys.end(), {span.low, span.high});
         }
@@ -42,7 +47,7 @@ public:
         const double above = top + (missing_ ? missing_row : 0);
         x_ = fit_scale(xs, panel.x.log, false, at + panel_left, at + panel_width - panel_right);
         y_ = fit_scale(ys, panel.y.log, true, down + panel_height - bottom, down + above);
-        title_at_ = down + top - 14;
+        title_at_ = down + top - 24;
     }
 
     std::string svg() const {
@@ -111,24 +116,36 @@ private:
             }
             const double x = x_.pixel(limit.at);
             out += thin_line(x, y_.begin, x, y_.end, strong, "6 3") +
-                   text_at(0, 0, "start", limit.text,
+                   text_at(0, 0, "end", limit.text,
                            fmt::format(" font-size=\"11\" transform=\"translate({:.1f} {:.1f}) rotate(-90)\"", x - 5,
-                                       y_.begin - 6));
+                                       y_.end + 6));
         }
         return out;
     }
 
-    // One cross per series that has nothing there, side by side.
+    // Pixels between the crosses of `count` series at x, so that they stay clear of those of the next place.
+    double step_of_crosses(double x, std::size_t count) const {
+        double room = x_.end - x_.begin;
+        for (const double other : places_) {
+            if (other != x) room = std::min(room, std::abs(x_.pixel(other) - x_.pixel(x)));
+        }
+        return std::min(missing_step, missing_share * room / static_cast<double>(count));
+    }
+
+    // One cross per series that has nothing there, side by side around the place.
     std::string missing() const {
         const double y = y_.end - missing_row / 2;
         std::string out = text_at(x_.begin - 6, y + 4, "end", "does not fit", " font-size=\"11\"");
-        std::vector<double> taken;
+        std::map<double, std::vector<std::pair<PlotStyle, std::string>>> crosses;
         for (const PlotSeries& series : panel_.series) {
-            for (const PlotPoint& point : series.missing) {
-                const auto before = std::count(taken.begin(), taken.end(), point.x);
-                taken.push_back(point.x);
-                const double x = x_.pixel(point.x) + missing_step * static_cast<double>(before);
-                out += cross(style(series), x, y, point.label);
+            for (const PlotPoint& point : series.missing) crosses[point.x].emplace_back(style(series), point.label);
+        }
+        for (const auto& [at, here] : crosses) {
+            const double step = step_of_crosses(at, here.size());
+            double x = x_.pixel(at) - step * static_cast<double>(here.size() - 1) / 2;
+            for (const auto& [style, label] : here) {
+                out += cross(style, x, y, label);
+                x += step;
             }
         }
         return out;
@@ -181,6 +198,7 @@ private:
     const std::vector<std::string>& names_;
     std::size_t id_;
     PlotScale x_, y_;
+    std::vector<double> places_;  // of points, on the x axis
     double title_at_ = 0;
     bool empty_ = false, missing_ = false;
 };

@@ -22,12 +22,13 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-// Names of series in the order in which they first appear.
+// Names of series that have something to show, in the order in which they first appear.
 std::vector<std::string> names_of(const std::vector<PlotPanel>& panels) {
     std::vector<std::string> names;
     for (const PlotPanel& panel : panels) {
         for (const PlotSeries& series : panel.series) {
-            if (series.line != PlotLine::reference) add_once(names, series.name);
+            const bool shown = !series.points.empty() || !series.missing.empty();
+            if (shown && series.line != PlotLine::reference) add_once(names, series.name);
         }
     }
     return names;

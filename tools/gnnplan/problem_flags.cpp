@@ -1,6 +1,7 @@
 #include "tools/gnnplan/problem_flags.hpp"
 
 #include "tools/advise/switch_words.hpp"
+#include "tools/common/main.hpp"
 #include "tools/common/options.hpp"
 
 #include <fmt/format.h>
@@ -239,6 +240,10 @@ void add_machine_flags(CLI::App& command, ProblemFlags& flags) {
                     "The machine to plan for: a preset (gnnplan machines list) or the file of a profile; default: what "
                     "gnnplan calibrate measured here, else cpu-node")
         ->type_name("NAME|FILE");
+    add_count(command, "--ranks-per-node", flags.ranks_per_node,
+              "How many ranks share a node, each with the memory and the rates that the profile gives a rank; default: "
+              "as many as in the profile",
+              {1, max_ranks});
     add_size(command, "--memory", flags.search.memory,
              "How much memory a rank may use, e.g. 16GiB; default: what the machine has");
     add_size(
@@ -253,6 +258,7 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_shape_flags(command, flags.shape, "CARD|PATH", max_ranks);
     add_preparation_flags(command, flags.preparation);
     add_task_flags(command, flags.model);
+    under_heading(command, task_heading);
     add_model_flags(command, flags.model);
     add_attention_flags(command, flags.model);
     add_layer_flags(command, flags.model);
@@ -264,6 +270,7 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_grid_pins(command, flags.search);
     for (const SwitchWords* row : pinnable_switches()) add_switch_pin(command, *row, flags.search);
     under_heading(command, pin_heading);
+    leave_to_help_all(command, pin_heading);
 }
 
 std::vector<io::NamedFile> files_read(const ProblemFlags& flags) {

@@ -15,6 +15,7 @@ namespace gnnplan::tools {
 
 // The heading of flags of the graph in --help.
 inline constexpr const char* graph_heading = "Graph";
+inline constexpr const char* task_heading = "Task";
 inline constexpr const char* model_heading = "Model";
 inline constexpr const char* training_heading = "Training";
 inline constexpr const char* machine_heading = "Machine";

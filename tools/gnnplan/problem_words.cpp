@@ -1,16 +1,22 @@
 #include "tools/gnnplan/problem_words.hpp"
 
 #include "tools/advise/switch_words.hpp"
+#include "tools/ask/machine.hpp"
 #include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/progress_line.hpp"
 #include "tools/text/counts.hpp"
 #include "tools/text/lines.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/memory_text.hpp>
 #include <gnnplan/models.hpp>
+
+#include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
@@ -122,9 +128,25 @@ SelectOptions select_options(const SearchFlags& flags) {
     return options;
 }
 
+Machine machine_and_say(const ProblemFlags& flags, std::int64_t ranks) {
+    const auto per_node = flags.ranks_per_node ? std::optional(static_cast<int>(*flags.ranks_per_node)) : std::nullopt;
+    ChosenMachine chosen = load_machine(flags.machine, ranks, per_node);
+    say_lines(chosen.notes);
+    if (flags.search.memory > chosen.machine.memory_per_rank) {
+        say_notes({fmt::format("--memory {} is more than the {} that a rank of {} has", limit_text(flags.search.memory),
+                               limit_text(chosen.machine.memory_per_rank), chosen.machine.name)});
+    }
+    return std::move(chosen.machine);
+}
+
 LoadedProblem load_and_say(const Shape& shape, const PreparationFlags& preparation, const ModelFlags& model) {
     const GraphReading reading = reading_of(preparation);
-    ReadGraph graph = read_graph(shape, reading, network_of(model));
+    const Network network = network_of(model);
+    measure::SteadyClock clock;
+    std::optional<WaitingLine> waiting;
+    if (reads_graph(shape)) waiting.emplace("reading " + shape.graph, clock, is_quiet());
+    ReadGraph graph = read_graph(shape, reading, network);
+    waiting.reset();
     say_lines(graph.notes);
     return problem_on(std::move(graph), shape, reading);
 }

@@ -54,7 +54,8 @@ struct ProblemFlags {
     Shape shape;
     PreparationFlags preparation;
     ModelFlags model;
-    std::string machine;  // "": the default, default_machine()
+    std::string machine;                         // "": the default, default_machine()
+    std::optional<std::int64_t> ranks_per_node;  // unset: the machine's
     SearchFlags search;
 };
 
@@ -67,6 +68,9 @@ Task parse_task(const std::string& name);
 GraphReading reading_of(const PreparationFlags& flags);
 Network network_of(const ModelFlags& flags);
 SelectOptions select_options(const SearchFlags& flags);
+
+// The machine to plan so many ranks for; says what there is to say of it.
+Machine machine_and_say(const ProblemFlags& flags, std::int64_t ranks);
 
 // Reads the graph where there is one to read, and says what was found.
 LoadedProblem load_and_say(const Shape& shape, const PreparationFlags& preparation, const ModelFlags& model);

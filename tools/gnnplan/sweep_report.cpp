@@ -50,7 +50,8 @@ std::string html_paragraphs(const std::vector<std::string>& lines) {
 
 std::string report_text(const SweepReport& report, bool color) {
     const Sweep& sweep = report.shown.sweep;
-    std::string out = labelled("graph", report.graph) + labelled("machine", report.machine);
+    std::string out =
+        labelled("graph", report.graph) + labelled("model", report.model) + labelled("machine", report.machine);
     for (const NamedTable& named : sweep_tables(sweep)) {
         out += "\n" + (named.name.empty() ? "" : named.name + "\n") + named.table.text(color);
     }
@@ -74,8 +75,9 @@ std::vector<std::string> picture_caption(const SweepReport& report) {
 std::string report_page(const SweepReport& report, const std::string& title, const std::string& svg,
                         const std::string& command) {
     const Sweep& sweep = report.shown.sweep;
-    std::string body = "<h1>" + xml_escaped(title) + "</h1>\n" +
-                       html_paragraphs({"Graph: " + report.graph, "Machine: " + report.machine});
+    std::string body =
+        "<h1>" + xml_escaped(title) + "</h1>\n" +
+        html_paragraphs({"Graph: " + report.graph, "Model: " + report.model, "Machine: " + report.machine});
     body += "<figure>\n" + svg + "</figure>\n";
     for (const NamedTable& named : sweep_tables(sweep)) {
         if (!named.name.empty()) body += "<h2>" + xml_escaped(named.name) + "</h2>\n";

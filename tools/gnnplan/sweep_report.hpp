@@ -9,7 +9,7 @@
 namespace gnnplan::tools {
 
 struct SweepReport {
-    std::string graph, machine;          // one line each
+    std::string graph, model, machine;   // one line each
     WithoutSpaces shown;                 // what is drawn and told
     std::vector<std::string> sentences;  // at most max_sentences; those that begin with blanks belong to the one before
 };

@@ -32,7 +32,7 @@ void add_data(CLI::App& app, RunFlags& flags) {
 }
 
 void add_training(CLI::App& app, RunFlags& flags) {
-    add_run_question(app, flags.question);
+    add_run_question(app, flags.question, true);
     add_count(app, "--seed", flags.seed,
               "Draw initial weights and dropout from this number; with --autotune 0 the same number gives the same "
               "bits, without it timing decides which candidate trains",
@@ -127,7 +127,8 @@ void add_output(CLI::App& app, RunFlags& flags) {
     app.add_flag("--dry-run", flags.dry_run, "Check plan, launch and data, show memory and steps, train nothing");
     app.add_flag("--json", flags.json, "Print the report instead of the summary");
     CLI::Option* quiet = app.add_flag("-q,--quiet", flags.quiet, "Say nothing but errors and the result");
-    app.add_flag("-v,--verbose", flags.verbose, "Say more, e.g. which candidate is tried")->excludes(quiet);
+    app.add_flag("-v,--verbose", flags.verbose, "Say more: which candidate is tried, and on which host each rank runs")
+        ->excludes(quiet);
     under_heading(app, "Output");
 }
 

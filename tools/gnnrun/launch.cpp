@@ -11,6 +11,8 @@
 #include "tools/common/plan_file.hpp"
 #include "tools/gnnrun/timeout.hpp"
 #include "tools/gnnrun/words.hpp"
+#include "tools/text/streams.hpp"
+#include "tools/text/table.hpp"
 
 #ifdef GNNPLAN_HAVE_MPI
 #include "runtime/comm/mpi.hpp"
@@ -37,6 +39,20 @@ int run_quietly(const std::function<int()>& work) {
     } catch (const Error& error) {
         return static_cast<int>(error.code());
     }
+}
+
+// Where each rank runs; `places`: host and threads, in the order of the ranks.
+void say_places(const std::vector<std::pair<std::string, std::string>>& places) {
+    Table table({{"rank", Align::right}, {"host"}, {"threads", Align::right}});
+    for (std::size_t rank = 0; rank < places.size(); ++rank)
+        table.add({std::to_string(rank), places[rank].first, places[rank].second});
+    say_text(table.text(false));
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
 }
 
 // Reads the plan, makes a run of it, and carries it out on these ranks; returns the exit code of all processes.
@@ -75,8 +91,13 @@ int run_here(const RunFlags& flags) {
     run::Ranks here{.processes = self,
                     .communicator = ranks == 1 ? "self" : "threads",
                     .watchdog = run::watch(flags.timeout, {&heartbeat}, {0}, end_stuck_process)};
+    const int threads = catalog::threads_of_rank(ranks, ranks);
+    if (flags.verbose) {
+        const std::string of_each = std::to_string(flags.threads.value_or(threads));
+        say_places(std::vector(static_cast<std::size_t>(ranks), std::pair(host_name(), of_each)));
+    }
     return run_on(
-        here, flags, [&] { return std::move(plan); }, catalog::threads_of_rank(ranks, ranks));
+        here, flags, [&] { return std::move(plan); }, threads);
 }
 
 #ifdef GNNPLAN_HAVE_MPI
@@ -90,16 +111,25 @@ struct RanksHere {
 };
 
 RanksHere ranks_on_this_host(comm::Communicator& world) {
-    std::array<char, 256> name{};
-    ::gethostname(name.data(), name.size() - 1);
+    const std::string host = host_name();
     const auto count = [&](const std::string& own) {
         const std::vector<std::string> all = world.control_all_gather(own);
         const auto before = all.begin() + world.rank();
         return std::pair(static_cast<int>(std::ranges::count(all, own)),
                          static_cast<int>(std::count(all.begin(), before, own)));
     };
-    const auto [here, before_this] = count(name.data());
-    return {here, before_this, count(std::string(name.data()) + " " + catalog::processing_units()).first};
+    const auto [here, before_this] = count(host);
+    return {here, before_this, count(host + " " + catalog::processing_units()).first};
+}
+
+// Collective.
+void say_places_of_all(comm::Communicator& world, const RunFlags& flags, int threads) {
+    const std::vector<std::string> hosts = world.control_all_gather(host_name());
+    const std::vector<std::string> of_each = world.control_all_gather(std::to_string(flags.threads.value_or(threads)));
+    if (!flags.verbose || world.rank() != 0) return;
+    std::vector<std::pair<std::string, std::string>> places;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) places.emplace_back(hosts[rank], of_each[rank]);
+    say_places(places);
 }
 
 int run_under_mpi(const RunFlags& flags, comm::Communicator& world, std::unique_ptr<run::Watchdog> watchdog) {
@@ -119,7 +149,9 @@ int run_under_mpi(const RunFlags& flags, comm::Communicator& world, std::unique_
         }
         return plan;
     };
-    return run_on(ranks, flags, read_plan, catalog::threads_of_rank(ranks_here.count, ranks_here.on_own_units));
+    const int threads = catalog::threads_of_rank(ranks_here.count, ranks_here.on_own_units);
+    say_places_of_all(world, flags, threads);
+    return run_on(ranks, flags, read_plan, threads);
 }
 
 // When one rank has nothing to run, because of an error in its arguments or because it was asked for help, no rank

@@ -28,16 +28,32 @@ std::string describe(const EpochRecord& epoch) {
     return text;
 }
 
+std::string left_text(double seconds) {
+    constexpr double minute = 60, hour = 3600;
+    if (seconds < 1) return "";
+    if (seconds < 2 * minute) return fmt::format("  about {:.0f} s left", seconds);
+    if (seconds < 2 * hour) return fmt::format("  about {:.0f} min left", seconds / minute);
+    return fmt::format("  about {:.1f} h left", seconds / hour);
+}
+
 Progress::Progress(std::int64_t epochs, bool quiet, measure::Clock& clock)
-    : epochs_(epochs), quiet_(quiet), clock_(clock), live_(isatty(STDERR_FILENO) == 1), last_shown_(clock.now()) {}
+    : epochs_(epochs),
+      quiet_(quiet),
+      clock_(clock),
+      live_(isatty(STDERR_FILENO) == 1),
+      start_(clock.now()),
+      last_shown_(start_) {}
 
 void Progress::show(const EpochRecord& epoch) {
     const double now = clock_.now();
     const bool last = epoch.epoch == epochs_;
+    if (before_ < 0) before_ = epoch.epoch - 1;
     if (quiet_ || (now - last_shown_ < (live_ ? live_interval : plain_interval) && !(live_ && last))) return;
     last_shown_ = now;
-    tools::say("{}epoch {}/{}  {}  {}/epoch{}", live_ ? "\r" : "", epoch.epoch, epochs_, describe(epoch),
-               format_seconds(epoch.seconds), live_ ? "\033[K" : "\n");
+    const double each = (now - start_) / static_cast<double>(epoch.epoch - before_);  // with evaluations
+    tools::say("{}epoch {}/{}  {}  {}/epoch{}{}", live_ ? "\r" : "", epoch.epoch, epochs_, describe(epoch),
+               format_seconds(epoch.seconds), left_text(each * static_cast<double>(epochs_ - epoch.epoch)),
+               live_ ? "\033[K" : "\n");
     line_open_ = live_;
 }
 

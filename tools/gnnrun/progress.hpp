@@ -14,6 +14,9 @@ namespace gnnplan::tools {
 // and nothing of accuracies after an epoch that was not evaluated.
 std::string describe(const EpochRecord& epoch);
 
+// "  about 40 s left", "  about 3.5 h left"; empty below a second.
+std::string left_text(double seconds);
+
 class Progress {
 public:
     // Writes to stderr, unless `quiet`.
@@ -35,7 +38,8 @@ private:
     measure::Clock& clock_;
     bool live_;
     bool line_open_ = false;
-    double last_shown_;
+    double start_, last_shown_;
+    std::int64_t before_ = -1;  // epochs of an earlier run that this one goes on from; -1: not known yet
 };
 
 }  // namespace gnnplan::tools

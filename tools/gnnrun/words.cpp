@@ -9,6 +9,7 @@
 #include "tools/gnnrun/interruption.hpp"
 #include "tools/gnnrun/summary.hpp"
 #include "tools/gnnrun/timeout.hpp"
+#include "tools/text/format.hpp"
 #include "tools/text/option_names.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
@@ -103,6 +104,15 @@ void Words::say_how_to_go_on(const std::optional<std::string>& resume_from, int 
     }
 }
 
+void Words::say_whether_loss_rose(const RunReport& report) {
+    if (report.ending == Ending::diverged || report.epochs.size() < 2) return;
+    const double first = report.epochs.front().loss;
+    const double last = report.epochs.back().loss;
+    if (last > 1.1 * first) {
+        note(fmt::format("note: the loss rose from {} to {}: lower --lr", format_loss(first), format_loss(last)));
+    }
+}
+
 int Words::conclude(const Plan& plan, const run::Outcome& outcome, int processes) {
     progress_.reset();
     for (const Error& failure : outcome.failures) say_error(failure.what());
@@ -111,6 +121,7 @@ int Words::conclude(const Plan& plan, const run::Outcome& outcome, int processes
     if (const auto mismatch = deploy::byte_mismatch(report); mismatch && !report.steps.empty()) {
         throw Error(ErrorCode::internal, "the bytes counted are not the bytes predicted, which is a bug: " + *mismatch);
     }
+    say_whether_loss_rose(report);
     if (report.ending == Ending::interrupted) say_how_to_go_on(outcome.resume_from, processes);
     if (outcome.not_finite)
         throw Error(outcome.not_finite->code(), outcome.not_finite->what(), {}, hint_of_divergence(plan));

@@ -38,6 +38,7 @@ public:
     int conclude(const Plan& plan, const run::Outcome& outcome, int processes);
 
 private:
+    void say_whether_loss_rose(const RunReport& report);
     std::string hint_of_divergence(const Plan& plan) const;
     void say_how_to_go_on(const std::optional<std::string>& resume_from, int processes) const;
 

@@ -9,21 +9,60 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 namespace gnnplan::tools {
 
-std::int64_t parse_count(const std::string& text, const Bounds& bounds) {
+namespace {
+
+// How many places the decimal point of "1.6B" or "1e6" moves; `text` keeps the digits. Nothing if it is written
+// otherwise.
+std::optional<int> take_exponent(std::string& text) {
+    constexpr std::array<std::pair<char, int>, 4> units{{{'k', 3}, {'K', 3}, {'M', 6}, {'B', 9}}};
+    if (text.empty()) return std::nullopt;
+    const auto* const unit = std::ranges::find(units, text.back(), &std::pair<char, int>::first);
+    if (unit != units.end()) {
+        text.pop_back();
+        return unit->second;
+    }
+    const std::size_t e = text.find_first_of("eE");
+    if (e == std::string::npos) return 0;
+    int exponent = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + e + 1, end, exponent);
+    if (error != std::errc() || stop != end || exponent < 0 || exponent > std::numeric_limits<std::int64_t>::digits10)
+        return std::nullopt;
+    text.resize(e);
+    return exponent;
+}
+
+// "602", "1e6" and "1.6B" as whole numbers. Nothing if it is none.
+std::optional<std::int64_t> whole_number(std::string text) {
+    const std::optional<int> exponent = take_exponent(text);
+    if (!exponent) return std::nullopt;
+    const std::size_t point = std::min(text.find('.'), text.size());
+    const std::size_t decimals = point < text.size() ? text.size() - point - 1 : 0;
+    if (decimals > static_cast<std::size_t>(*exponent)) return std::nullopt;
+    if (point < text.size()) text.erase(point, 1);
+    text.append(static_cast<std::size_t>(*exponent) - decimals, '0');
     std::int64_t value = 0;
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || stop != end || value < bounds.min || value > bounds.max) {
+    return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t parse_count(const std::string& text, const Bounds& bounds) {
+    const std::optional<std::int64_t> value = whole_number(text);
+    if (!value || *value < bounds.min || *value > bounds.max) {
         const std::string upper =
             bounds.max == std::numeric_limits<std::int64_t>::max() ? "2^63 - 1" : format_count(bounds.max);
         throw Error(ErrorCode::usage,
                     fmt::format("'{}' is not a whole number from {} to {}", text, format_count(bounds.min), upper));
     }
-    return value;
+    return *value;
 }
 
 std::vector<std::int64_t> parse_counts(const std::string& text, char separator, const Bounds& bounds) {

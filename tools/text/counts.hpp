@@ -15,7 +15,8 @@ struct Bounds {
     std::int64_t max = std::numeric_limits<std::int64_t>::max();
 };
 
-// A whole number written with decimal digits and nothing else. Throws Error{usage} outside the bounds.
+// A whole number, such as 602, 1e6 or 1.6B (k, M and B are thousands, millions and billions). Throws Error{usage}
+// outside the bounds.
 std::int64_t parse_count(const std::string& text, const Bounds& bounds);
 // Numbers separated by `separator`.
 std::vector<std::int64_t> parse_counts(const std::string& text, char separator, const Bounds& bounds);

@@ -63,9 +63,16 @@ void Table::leave_out_if_wider(std::string_view title, std::size_t width) {
 std::string Table::html() const {
     const auto row_of = [&](const char* element, const char* attributes, const auto& cell_of) {
         std::string out = std::string("<tr") + attributes + ">";
+        // A text takes the place of empty cells that follow it to the end of the row.
+        std::size_t last = columns_.size();
+        while (last > 1 && cell_of(last - 1).empty()) --last;
         for (std::size_t c = 0; c < columns_.size(); ++c) {
-            const char* align = columns_[c].align == Align::right ? " class=\"number\"" : "";
-            out += std::string("<") + element + align + ">" + xml_escaped(cell_of(c)) + "</" + element + ">";
+            const bool number = columns_[c].align == Align::right;
+            const bool spans = c + 1 == last && last < columns_.size() && !number;
+            out += std::string("<") + element + (number ? " class=\"number\"" : "") +
+                   (spans ? " colspan=\"" + std::to_string(columns_.size() - c) + "\"" : "") + ">" +
+                   xml_escaped(cell_of(c)) + "</" + element + ">";
+            if (spans) break;
         }
         return out + "</tr>\n";
     };

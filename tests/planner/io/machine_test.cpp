@@ -55,6 +55,10 @@ TEST(Machine, MistakesAreNamed) {
     refused("replace", "/schema", "gnnplan.machine/2", "unknown version \"gnnplan.machine/2\"");
     refused("replace", "/inter_node/latency_seconds", -1, "inter_node.latency_seconds: expected a number from 0");
     refused("replace", "/spmm", json::array(), "m.json: machine two-sockets: spmm needs at least one measured width");
+    refused("replace", "/gemm_flops_per_second", -1, "gemm_flops_per_second must be positive");
+    refused("replace", "/inter_node/bytes_per_second", -1, "inter_node.bytes_per_second must be positive");
+    refused("replace", "/spmm/0/flops_per_second", -1, "spmm[0].flops_per_second must be positive");
+    refused("replace", "/memory_bytes_per_second", -1, "memory_bytes_per_second must be positive");
     refused("replace", "/gemm_flops_per_second", 0, "gemm_flops_per_second must be positive");
     refused("replace", "/gemm_flops_per_second", 1e-308, "gemm_flops_per_second must be from 1e-30 to 1e30");
     refused("replace", "/memory_bytes_per_second", 1e300, "memory_bytes_per_second must be from 1e-30 to 1e30");

@@ -21,6 +21,7 @@ namespace {
 
 constexpr double searched_factor = 1024;  // below and above the link there is
 constexpr double sample_step = 4;
+constexpr double curve_step = 2;  // between bandwidths that curves are drawn through
 constexpr double precision = 0.01;
 constexpr double sure_precision = 0.05;
 
@@ -58,60 +59,94 @@ std::string rate_text(double bytes_per_second, const Machine& machine) {
 class LinkAnswers {
 public:
     explicit LinkAnswers(const Question& question) : question_(question) {
-        const SelectResult result = answer(question);
-        if (!result) return;
-        choice_ = configuration_text(result.selection->ranked.front().configuration);
-        present_ = result.selection->plan.candidates.front().schedule;
-        graph_ = question.loaded->problem.graph;
-        if (present_->numbering.identity()) return;
-        numbered_ = graph_->numbered(present_->numbering);
-        graph_ = numbered_.get();
+        if (const SelectResult result = answer(question)) present_ = remember(*result.selection);
     }
 
-    const std::string& present() const { return choice_; }
+    std::string present() const { return present_ ? present_->choice : nothing; }
     const std::string& choice(double bytes_per_second) { return at(bytes_per_second).choice; }
     // Whether the best choice is faster than the present one by more than the model's error.
     bool sure(double bytes_per_second) { return at(bytes_per_second).sure; }
 
+    // Of the present choice first, then of all others that have been the best somewhere.
+    std::vector<LinkCurve> curves(const std::vector<double>& rates) const {
+        std::vector<LinkCurve> all;
+        for (const auto& known : plans_) {
+            LinkCurve curve{known->choice, {}};
+            for (const double rate : rates) curve.seconds.push_back(seconds_of(*known, machine_at(rate)));
+            all.push_back(std::move(curve));
+        }
+        return all;
+    }
+
 private:
+    static constexpr const char* nothing = "nothing";
+
     struct Answer {
         std::string choice;
         bool sure = false;
     };
+    struct KnownPlan {
+        std::string choice;
+        Schedule schedule;
+        std::shared_ptr<const GraphStats> numbered;  // null: the graph as it is
+    };
 
-    double seconds_of_present(const Machine& machine) const {
+    // The plan of the best choice, kept once for each choice.
+    const KnownPlan* remember(const Selection& selection) {
+        const std::string choice = configuration_text(selection.ranked.front().configuration);
+        const auto known = std::ranges::find(plans_, choice, [](const auto& plan) { return plan->choice; });
+        if (known != plans_.end()) return known->get();
+        plans_.push_back(std::make_unique<KnownPlan>(choice, selection.plan.candidates.front().schedule, nullptr));
+        KnownPlan& plan = *plans_.back();
+        if (!plan.schedule.numbering.identity())
+            plan.numbered = question_.loaded->problem.graph->numbered(plan.schedule.numbering);
+        return &plan;
+    }
+
+    double seconds_of(const KnownPlan& plan, const Machine& machine) const {
         const Problem& problem = question_.loaded->problem;
-        Prediction predicted = cost::predict(*present_, *graph_, machine, 0);
+        const GraphStats& graph = plan.numbered ? *plan.numbered : *problem.graph;
+        Prediction predicted = cost::predict(plan.schedule, graph, machine, 0);
         if (problem.record.task == Task::infer)
             predicted.loading =
-                cost::loading_seconds(*present_, *graph_, problem.record.graph, problem.listing, machine);
+                cost::loading_seconds(plan.schedule, graph, problem.record.graph, problem.listing, machine);
         return predicted.ranked_seconds();
+    }
+
+    Machine machine_at(double bytes_per_second) const {
+        Machine machine = question_.machine;
+        set_bandwidth(machine, slowest_link(machine, question_.shape.ranks), bytes_per_second);
+        return machine;
     }
 
     const Answer& at(double bytes_per_second) {
         const auto known = known_.find(bytes_per_second);
         if (known != known_.end()) return known->second;
         Question varied = question_;
-        set_bandwidth(varied.machine, slowest_link(varied.machine, varied.shape.ranks), bytes_per_second);
-        Answer found{"nothing", false};
+        varied.machine = machine_at(bytes_per_second);
+        Answer found{nothing, false};
         if (const SelectResult result = answer(varied)) {
-            const RankedConfiguration& best = result.selection->ranked.front();
-            found.choice = configuration_text(best.configuration);
-            if (present_) {
-                found.sure =
-                    !cost::tie(best.predicted.ranked_seconds(), seconds_of_present(varied.machine), varied.machine);
-            }
+            const double best = result.selection->ranked.front().predicted.ranked_seconds();
+            found.choice = remember(*result.selection)->choice;
+            found.sure = present_ != nullptr && !cost::tie(best, seconds_of(*present_, varied.machine), varied.machine);
         }
         return known_.emplace(bytes_per_second, std::move(found)).first->second;
     }
 
     const Question& question_;
-    std::string choice_ = "nothing";
-    std::optional<Schedule> present_;
-    const GraphStats* graph_ = nullptr;
-    std::shared_ptr<const GraphStats> numbered_;
+    std::vector<std::unique_ptr<KnownPlan>> plans_;
+    const KnownPlan* present_ = nullptr;
     std::map<double, Answer> known_;
 };
+
+// Those at which something changes, and those between and beyond them.
+std::vector<double> curve_rates(const LinkBreakEven& link) {
+    std::vector<double> rates;
+    for (double rate = link.low; rate <= link.high * 1.001; rate *= curve_step) rates.push_back(rate);
+    for (const ChoiceChange& change : link.changes) rates.push_back(change.at);
+    std::ranges::sort(rates);
+    return rates;
+}
 
 // Away from `now`, on one side of it.
 std::optional<SureChange> sure_change(LinkAnswers& answers, double now, std::vector<double> samples) {
@@ -191,6 +226,8 @@ LinkBreakEven link_break_even(const Question& question, const std::string& setti
                         answers.present(),
                         {},
                         {},
+                        {},
+                        {},
                         {}};
     std::vector<double> samples{found.low};
     while (samples.back() * sample_step <= found.high * 1.001) samples.push_back(samples.back() * sample_step);
@@ -203,6 +240,8 @@ LinkBreakEven link_break_even(const Question& question, const std::string& setti
     }
     found.sure_slower = sure_change(answers, now, std::move(slower));
     found.sure_faster = sure_change(answers, now, std::move(faster));
+    found.rates = curve_rates(found);
+    found.curves = answers.curves(found.rates);
     return found;
 }
 

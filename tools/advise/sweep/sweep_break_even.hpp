@@ -31,6 +31,12 @@ struct SureChange {
     std::string choice;
 };
 
+// What one choice takes at each bandwidth that was looked at.
+struct LinkCurve {
+    std::string choice;
+    std::vector<double> seconds;
+};
+
 // The bandwidths of the slowest link at which the choice becomes another one, all else the same.
 struct LinkBreakEven {
     std::string settings;         // of the point, "" when nothing varies
@@ -40,6 +46,8 @@ struct LinkBreakEven {
     std::string choice;           // now
     std::vector<ChoiceChange> changes;
     std::optional<SureChange> sure_slower, sure_faster;  // of slower and of faster links, where there is one
+    std::vector<double> rates;                           // that curves are of, increasing
+    std::vector<LinkCurve> curves;                       // of the choice now, and of each that is the best at a rate
 };
 
 // Where the choice changes at one point, to within 1 %, sure changes to within 5 %. `machine` has its links as they are
