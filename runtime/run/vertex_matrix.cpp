@@ -48,31 +48,14 @@ std::string_view bytes_of(const std::vector<T>& values) {
     return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
-// If several ranks hold the same block, the first one writes it.
-bool writes(const exec::Executor& executor, const Tensor& t) {
-    const auto block = [&](int rank) { return block_of(executor.schedule(), t, rank); };
-    const Block mine = block(executor.rank());
-    if (mine.rows.empty() || mine.columns.empty()) return false;
-    for (int rank = 0; rank < executor.rank(); ++rank) {
-        const Block other = block(rank);
-        if (other.rows == mine.rows && other.columns == mine.columns) return false;
-    }
-    return true;
-}
-
-// Calls visit(rows, values) for the rows of this rank's block, not too many at a time, because they are copied. All
-// values that are written pass through here.
+// Visits rows that are written: all their values pass through here.
 template <class Visit>
-void visit_rows(const VertexMatrix& matrix, ValuesSeen& seen, const Visit& visit) {
-    constexpr std::int64_t most_rows = 4096;
-    const Block block = matrix.executor.block(matrix.tensor.name);
-    for (std::int64_t begin = 0; begin < block.rows.size(); begin += most_rows) {
-        const Range part{begin, std::min(block.rows.size(), begin + most_rows)};
-        const Range rows{block.rows.begin + part.begin, block.rows.begin + part.end};
-        const std::vector<float> values = matrix.executor.values(matrix.tensor.name, part);
-        seen.look(matrix.rows, rows, block.columns, values);
+void visit_written(const VertexMatrix& matrix, ValuesSeen& seen, const Visit& visit) {
+    const Range columns = matrix.executor.block(matrix.tensor.name).columns;
+    visit_rows(matrix, [&](Range rows, const std::vector<float>& values) {
+        seen.look(matrix.rows, rows, columns, values);
         visit(rows, values);
-    }
+    });
 }
 
 // Throws if any value is not finite: files with such values are not written.
@@ -84,7 +67,7 @@ void refuse_not_finite(comm::Communicator& comm, const ValuesSeen& seen, const s
 void write_block(io::PartWriter& file, std::size_t header, const VertexMatrix& matrix, ValuesSeen& seen) {
     const Range columns = matrix.executor.block(matrix.tensor.name).columns;
     const bool whole = columns.size() == matrix.tensor.columns;
-    visit_rows(matrix, seen, [&](Range rows, const std::vector<float>& values) {
+    visit_written(matrix, seen, [&](Range rows, const std::vector<float>& values) {
         std::int64_t begin = rows.begin;
         while (begin < rows.end) {
             const std::int64_t vertex = matrix.rows.vertex(begin);
@@ -149,7 +132,8 @@ void write_part(const VertexMatrix& matrix, RankFiles& files, ValuesSeen& seen) 
     });
     write_draft(files.draft_of_values, files.values, matrix_header(rows, matrix.tensor.columns),
                 4 * rows * matrix.tensor.columns, [&](const auto& add) {
-                    visit_rows(matrix, seen, [&](Range, const std::vector<float>& values) { add(bytes_of(values)); });
+                    visit_written(matrix, seen,
+                                  [&](Range, const std::vector<float>& values) { add(bytes_of(values)); });
                 });
 }
 
@@ -188,6 +172,28 @@ void write_index(const std::string& folder, const Tensor& tensor, const std::vec
 
 }  // namespace
 
+bool answers_for_block(const exec::Executor& executor, const Tensor& t) {
+    const auto block = [&](int rank) { return block_of(executor.schedule(), t, rank); };
+    const Block mine = block(executor.rank());
+    if (mine.rows.empty() || mine.columns.empty()) return false;
+    for (int rank = 0; rank < executor.rank(); ++rank) {
+        const Block other = block(rank);
+        if (other.rows == mine.rows && other.columns == mine.columns) return false;
+    }
+    return true;
+}
+
+void visit_rows(const VertexMatrix& matrix,
+                const std::function<void(Range rows, const std::vector<float>& values)>& visit) {
+    constexpr std::int64_t most_rows = 4096;
+    const Block block = matrix.executor.block(matrix.tensor.name);
+    for (std::int64_t begin = 0; begin < block.rows.size(); begin += most_rows) {
+        const Range part{begin, std::min(block.rows.size(), begin + most_rows)};
+        visit({block.rows.begin + part.begin, block.rows.begin + part.end},
+              matrix.executor.values(matrix.tensor.name, part));
+    }
+}
+
 std::int64_t vertex_matrix_bytes(std::int64_t vertices, std::int64_t columns) {
     return static_cast<std::int64_t>(matrix_header(vertices, columns).size()) + 4 * vertices * columns;
 }
@@ -217,7 +223,7 @@ void write_vertex_matrix(comm::Communicator& comm, const VertexMatrix& matrix, c
     place = comm.control_all_gather(place).front();
     ValuesSeen seen(matrix.tensor.columns);
     comm::agree(comm, [&] {
-        if (!writes(matrix.executor, matrix.tensor)) return;
+        if (!answers_for_block(matrix.executor, matrix.tensor)) return;
         if (!matrix.one_process) place = io::beside(path, std::filesystem::path(place).filename().string());
         io::PartWriter writer(path, place);
         write_block(writer, header.size(), matrix, seen);
@@ -249,7 +255,7 @@ std::int64_t write_vertex_parts(comm::Communicator& comm, const VertexMatrix& ma
     std::optional<RankFiles> files;
     ValuesSeen seen(matrix.tensor.columns);
     comm::agree(comm, [&] {
-        if (!writes(matrix.executor, matrix.tensor)) return;
+        if (!answers_for_block(matrix.executor, matrix.tensor)) return;
         files.emplace(folder, comm.rank());
         write_part(matrix, *files, seen);
     });
@@ -339,7 +345,7 @@ std::string read_vertex_matrix(comm::Communicator& comm, exec::Executor& executo
     ValuesSeen seen(t.columns);
     comm::agree(comm, [&] {
         const VertexMatrixFile file(path, t.rows, t.columns);
-        const bool counts = writes(executor, t);
+        const bool counts = answers_for_block(executor, t);
         executor.load(tensor, [&](Range part, float* values) {
             file.read(rows, part, columns, values);
             const auto count = static_cast<std::size_t>(part.size() * columns.size());

@@ -12,6 +12,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace gnnplan::run {
 
@@ -25,6 +26,13 @@ struct VertexMatrix {
     const deploy::OutputRows& rows;
     bool one_process = false;  // ranks are threads, which can all write to the file that rank 0 has opened
 };
+
+// Whether this rank is the first that holds its block of the tensor, which it then answers for.
+bool answers_for_block(const exec::Executor& executor, const Tensor& t);
+
+// Calls visit(rows, values) for the rows of this rank's block, not too many at a time, because they are copied.
+void visit_rows(const VertexMatrix& matrix,
+                const std::function<void(Range rows, const std::vector<float>& values)>& visit);
 
 // Some values are not finite; thrown on every rank. The file or folder that was to be written is unchanged.
 class NotFiniteError : public comm::AgreedError {
