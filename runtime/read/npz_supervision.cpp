@@ -90,7 +90,10 @@ void read_npz_labels(const ArrayArchive& archive, std::int64_t vertices, Supervi
     if (array.empty()) return;
     NpyReader reader = archive.open(array);
     const NpyHeader& header = reader.header();
-    if (!is_column(header)) reader.fail("one label per vertex, [N] or [N, 1], expected, found " + header.describe());
+    if (!is_column(header)) {
+        reader.fail("one label per vertex, [N] or [N, 1], expected, found " + header.describe(),
+                    "a vertex has one class: several labels, and values to regress to, are not supported");
+    }
     if (header.shape[0] != vertices)
         reader.fail(std::to_string(vertices) + " labels expected, found " + header.describe());
     supervision.label.reserve(static_cast<std::size_t>(vertices));
