@@ -95,6 +95,13 @@ void describe(Archive& archive, Subject<Archive, NotFinite>& found) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, Accuracies>& accuracies) {
+    archive.field("train", accuracies.train);
+    archive.field("valid", accuracies.valid);
+    archive.field("test", accuracies.test);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, RunSettings>& settings) {
     archive.positive("epochs", settings.epochs);
     archive.field("learning_rate", settings.learning_rate);
@@ -146,6 +153,7 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.optional("checkpoints", report.checkpoints);
     archive.optional("written", report.written);
     archive.optional("not_finite", report.not_finite);
+    archive.optional("accuracies", report.accuracies);
     archive.group("fingerprints", [&](auto& inner) {
         inner.field("graph", report.fingerprints.graph);
         inner.field("machine", report.fingerprints.machine);

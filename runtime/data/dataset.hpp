@@ -26,6 +26,13 @@ enum class FeatureNorm : std::uint8_t {
     row,  // each row divided by the sum of its absolute values, where that is not 0
 };
 
+// Whether labels and a split are read.
+enum class Supervised : std::uint8_t {
+    no,
+    where_there,  // for accuracies: where the data has both; why they cannot be read is a remark, and no error
+    yes,          // and generated where they are missing
+};
+
 class Dataset;
 struct Origin;
 
@@ -41,7 +48,7 @@ struct DatasetOptions {
     std::vector<std::int64_t> fanout = {};
     bool drawn_weighted = false;  // with what each of them stands for
     bool graph_only = false;      // read the graph, not features, labels and split
-    bool supervised = true;       // read or generate labels and split
+    Supervised supervised = Supervised::yes;
     // > 0: so many vertices are expected, and the graph, of this fingerprint if it has one, is left to be read in
     // shares.
     std::int64_t in_shares = 0;

@@ -109,6 +109,17 @@ void complete_supervision(Supervision& supervision, const FeatureSource* feature
     }
 }
 
+// Labels and split if the data has both. Whoever asks for accuracies alone can do without them.
+Supervision read_where_there(const Origin& origin, const DatasetOptions& options, LoadReport& report) {
+    try {
+        Supervision found = origin.read_supervision(options.split, report.vertices);
+        if (!found.label.empty() && !found.subset.empty()) return found;
+    } catch (const Error& error) {
+        report.remarks.push_back("no accuracies: " + std::string(error.what()));
+    }
+    return {};
+}
+
 }  // namespace
 
 Dataset::Dataset(Origin origin, const DatasetOptions& options) : options_(options) {
@@ -154,12 +165,17 @@ ParsedGraph Dataset::read_share(const FileShare& share, const EdgeList::Take& ta
 void Dataset::read_vertices(const Origin& origin) {
     feature_norm_ = options_.feature_norm;
     features_ = choose_features(origin.open_features(report_.vertices), options_, report_);
-    if (!options_.supervised) return;
-    Supervision supervision = origin.read_supervision(options_.split, report_.vertices);
-    complete_supervision(supervision, features_.get(), options_, report_);
-    if (!supervision.label.empty()) classes_ = check_classes(supervision, options_.generate_classes, report_.path);
-    if (const std::string unused = unused_classes(supervision); !unused.empty() && !report_.labels_generated)
-        report_.hints.push_back(unused);
+    if (options_.supervised == Supervised::no) return;
+    Supervision supervision;
+    if (options_.supervised == Supervised::where_there) {
+        supervision = read_where_there(origin, options_, report_);
+    } else {
+        supervision = origin.read_supervision(options_.split, report_.vertices);
+        complete_supervision(supervision, features_.get(), options_, report_);
+        if (!supervision.label.empty()) classes_ = check_classes(supervision, options_.generate_classes, report_.path);
+        if (const std::string unused = unused_classes(supervision); !unused.empty() && !report_.labels_generated)
+            report_.hints.push_back(unused);
+    }
     labels_ = std::move(supervision.label);
     subset_ = std::move(supervision.subset);
     count_subsets();

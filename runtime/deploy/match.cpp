@@ -103,7 +103,7 @@ data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature
         match_graph(planned, fingerprint, found_in(dataset));
     };
     const bool shares = plan.candidates.front().schedule.loading == Loading::sharded;
-    options.supervised = labelled;
+    options.supervised = labelled ? data::Supervised::yes : data::Supervised::where_there;
     options.in_shares = shares ? graph.vertices : 0;
     options.expected_fingerprint = plan.fingerprints.graph;
     return options;

@@ -26,7 +26,7 @@ std::optional<SplitArray> split_array(const ArrayArchive& archive, std::uint8_t 
     for (const std::string prefix : prefixes[subset]) {
         for (const bool mask : {false, true}) {
             const std::string name = prefix + (mask ? "_mask" : "_idx");
-            if (archive.has(name)) return SplitArray{name, mask, prefix + "_mask"};
+            if (archive.has(name)) return SplitArray{name, mask};
         }
     }
     return std::nullopt;

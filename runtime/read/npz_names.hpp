@@ -18,8 +18,7 @@ std::string weights_array(const ArrayArchive& archive);   // edge_weight, edge_f
 
 struct SplitArray {
     std::string name;
-    bool mask = false;      // a number for each vertex, and not the ids of some
-    std::string mask_name;  // the name under which a mask is to be saved
+    bool mask = false;  // by its name: a number for each vertex, and not the ids of some
 };
 
 // The array that says which vertices are in subset 0 (train), 1 (valid) or 2 (test).

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace gnnplan::data {
 namespace {
@@ -73,12 +74,7 @@ void read_mask(NpyReader mask, std::int64_t vertices, MaskColumn& chosen, std::u
     stream.reader().finish();
 }
 
-void read_ids(NpyReader ids, std::int64_t vertices, const SplitArray& array, std::uint8_t subset,
-              Supervision& supervision) {
-    if (ids.header().kind == 'b') {
-        ids.fail("bool is a mask, and this is to be a list of vertices; found " + ids.header().describe(),
-                 "save it as " + array.mask_name);
-    }
+void read_ids(NpyReader ids, std::int64_t vertices, std::uint8_t subset, Supervision& supervision) {
     if (!is_column(ids.header())) ids.expect_dimensions(1);
     IntegerStream stream(std::move(ids));
     const std::int64_t count = stream.reader().header().count();
@@ -94,7 +90,10 @@ void read_npz_labels(const ArrayArchive& archive, std::int64_t vertices, Supervi
     if (array.empty()) return;
     NpyReader reader = archive.open(array);
     const NpyHeader& header = reader.header();
-    if (!is_column(header)) reader.fail("one label per vertex, [N] or [N, 1], expected, found " + header.describe());
+    if (!is_column(header)) {
+        reader.fail("one label per vertex, [N] or [N, 1], expected, found " + header.describe(),
+                    "a vertex has one class: several labels, and values to regress to, are not supported");
+    }
     if (header.shape[0] != vertices)
         reader.fail(std::to_string(vertices) + " labels expected, found " + header.describe());
     supervision.label.reserve(static_cast<std::size_t>(vertices));
@@ -123,10 +122,11 @@ Supervision read_npz_supervision(const ArrayArchive& archive, const std::string&
     for (std::uint8_t s = 0; s < 3; ++s) {
         const auto array = split_array(archive, s);
         if (!array) continue;
-        if (array->mask) {
-            read_mask(archive.open(array->name), vertices, column, s, supervision);
+        NpyReader reader = archive.open(array->name);
+        if (array->mask || reader.header().kind == 'b') {
+            read_mask(std::move(reader), vertices, column, s, supervision);
         } else {
-            read_ids(archive.open(array->name), vertices, *array, s, supervision);
+            read_ids(std::move(reader), vertices, s, supervision);
         }
     }
     column.finish();

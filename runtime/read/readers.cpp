@@ -1,6 +1,7 @@
 #include "runtime/read/readers.hpp"
 
 #include "runtime/read/edge_list.hpp"
+#include "runtime/read/foreign_file.hpp"
 #include "runtime/read/input.hpp"
 #include "runtime/read/matrix_market.hpp"
 #include "runtime/read/metis_file.hpp"
@@ -66,13 +67,16 @@ std::string content_of(const fs::path& folder) {
 
 [[noreturn]] void refuse(const Source& source) {
     const std::string where = source.path.string();
+    const ForeignFile* const foreign = foreign_file(source);
     if (source.folder) {
         throw Error(
             ErrorCode::missing_input,
             "no graph in this folder: looked for raw/edge.csv.gz, raw/edge.csv, raw/data.npz and edge_index.npy; " +
-                content_of(source.path),
-            where, known_forms());
+                content_of(source.path) + (foreign != nullptr ? ": " + std::string(foreign->name) : ""),
+            where, foreign != nullptr ? foreign->convert : known_forms());
     }
+    if (foreign != nullptr)
+        throw Error(ErrorCode::data, "no graph: " + std::string(foreign->name), where, foreign->convert);
     if (source.head.starts_with("\x93NUMPY"))
         throw Error(ErrorCode::data, "a lone .npy array is no graph", where, "save np.savez(path, edge_index=...)");
     if (source.wide_text()) {
@@ -87,6 +91,7 @@ std::string content_of(const fs::path& folder) {
 
 const Reader& find_reader(const fs::path& path) {
     const Source source = look_at(path);
+    if (!source.folder && foreign_file(source) != nullptr) refuse(source);
     for (const Reader& reader : readers) {
         if (reader.matches(source)) return reader;
     }

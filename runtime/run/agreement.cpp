@@ -70,7 +70,7 @@ std::vector<Fact> facts_of_run(const Settings& settings, const Plan& plan) {
                                    {io::option_fact("resume"), text_of(settings.resume)},
                                    {io::option_fact("load-weights"), text_of(settings.load_weights)},
                                    {io::option_fact("save-weights"), text_of(settings.save_weights)},
-                                   {io::option_fact("save-embeddings"), text_of(settings.save_embeddings)},
+                                   {io::option_fact("save-logits"), text_of(settings.save_logits)},
                                    {io::option_fact("save-layers"), text_of(settings.save_layers)},
                                    {io::option_fact("keep-best"), given_or_not(options.keep_best)},
                                    {io::option_fact("patience"), text_of(options.patience)},

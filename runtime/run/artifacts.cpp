@@ -47,20 +47,20 @@ void check_empty_folder(const std::string& folder, FolderLock& lock, Observer& o
         if (entry.path().filename() == ".lock") continue;
         if (!leftovers) {
             throw Error(ErrorCode::usage, "holds " + entry.path().filename().string() + " already",
-                        "`save-embeddings` " + folder, "name another folder, or empty this one");
+                        "`save-logits` " + folder, "name another folder, or empty this one");
         }
         std::error_code none;
         std::filesystem::remove(entry.path(), none);
     }
 }
 
-// Refuses a folder for embeddings that is used for other files, too.
+// Refuses a folder for logits that is used for other files, too.
 void check_folders_apart(const Settings& settings, const std::optional<LayerFolder>& layers, bool infers) {
-    const std::string& embeddings = *settings.save_embeddings;
+    const std::string& logits = *settings.save_logits;
     const std::string other = layers ? layers->path : infers ? "" : checkpoint_folder(settings);
-    if (other.empty() || !same_folder(embeddings, other)) return;
+    if (other.empty() || !same_folder(logits, other)) return;
     throw Error(ErrorCode::usage, layers ? "is the folder of the layers" : "is the folder of the checkpoints",
-                "`save-embeddings` " + embeddings, "name another folder, or a file: DIR/embeddings.npy");
+                "`save-logits` " + logits, "name another folder, or a file: DIR/logits.npy");
 }
 
 // Outputs may not be named as the files of a folder of layers are.
@@ -71,7 +71,7 @@ void check_apart(const Settings& settings, const LayerFolder& layers) {
         return std::filesystem::equivalent(folder.empty() ? "." : folder, layers.path, none);
     };
     for (const auto& [flag, path] : {std::pair("`report`", settings.report), std::pair("`trace`", settings.trace),
-                                     std::pair("`save-embeddings`", settings.save_embeddings)}) {
+                                     std::pair("`save-logits`", settings.save_logits)}) {
         if (!path || !std::filesystem::path(*path).filename().string().starts_with("layer") || !in_folder(*path))
             continue;
         throw Error(ErrorCode::usage, "may be the name of a layer", std::string(flag) + " " + *path,
@@ -84,15 +84,15 @@ void check_apart(const Settings& settings, const LayerFolder& layers) {
 }
 
 // What is written of every vertex is large, and written after the work.
-void check_room(const Settings& settings, const Plan& plan, const std::optional<std::string>& embeddings,
+void check_room(const Settings& settings, const Plan& plan, const std::optional<std::string>& logits,
                 const std::optional<LayerFolder>& layers) {
     if (settings.dry_run) return;
     std::vector<io::ExpectedFile> files;
     const std::int64_t vertices = plan.problem.graph.vertices;
-    if (embeddings) {
+    if (logits) {
         const std::int64_t columns = deploy::outputs_of(plan.candidates.front().schedule).columns;
-        const std::int64_t whose = is_folder(*settings.save_embeddings) ? 8 * vertices : 0;
-        files.push_back({*embeddings, vertex_matrix_bytes(vertices, columns) + whose});
+        const std::int64_t whose = is_folder(*settings.save_logits) ? 8 * vertices : 0;
+        files.push_back({*logits, vertex_matrix_bytes(vertices, columns) + whose});
     }
     for (int layer = 1; layers && layer <= std::ssize(layers->columns); ++layer) {
         const std::string path = layers->file(layer);
@@ -121,7 +121,7 @@ void refuse_names_of_checkpoints(const Settings& settings) {
     for (const auto& [flag, path] :
          {std::pair("`report`", settings.report), std::pair("`metrics`", settings.metrics),
           std::pair("`trace`", settings.trace), std::pair("`save-weights`", settings.save_weights),
-          std::pair("`save-embeddings`", settings.save_embeddings)}) {
+          std::pair("`save-logits`", settings.save_logits)}) {
         if (path && checkpoint_epoch(*path)) {
             throw Error(ErrorCode::usage, "is the name of a checkpoint", std::string(flag) + " " + *path,
                         "choose another name");
@@ -132,24 +132,24 @@ void refuse_names_of_checkpoints(const Settings& settings) {
 }  // namespace
 
 void check_artifacts(const Settings& settings, const Plan& plan, const std::optional<LayerFolder>& layers,
-                     FolderLock& lock, FolderLock& lock_of_embeddings, Observer& observer) {
+                     FolderLock& lock, FolderLock& lock_of_logits, Observer& observer) {
     const bool writes = settings.report || settings.metrics || settings.trace || settings.save_weights ||
-                        settings.save_embeddings || settings.save_layers || saves_regularly(settings);
+                        settings.save_logits || settings.save_layers || saves_regularly(settings);
     if (settings.dry_run && writes) {
         throw Error(ErrorCode::usage, "nothing is computed, so there is nothing to write", "`dry-run`",
                     "leave out the files, or `dry-run`");
     }
-    std::optional<std::string> embeddings = settings.save_embeddings;
-    if (embeddings && is_folder(*embeddings)) {
+    std::optional<std::string> logits = settings.save_logits;
+    if (logits && is_folder(*logits)) {
         check_folders_apart(settings, layers, plan.problem.task == Task::infer);
-        check_empty_folder(*embeddings, lock_of_embeddings, observer);
-        embeddings = index_of_parts(*embeddings);
+        check_empty_folder(*logits, lock_of_logits, observer);
+        logits = index_of_parts(*logits);
     }
     io::check_outputs({{"`report`", settings.report},
                        {"`metrics`", settings.metrics},
                        {"`trace`", settings.trace},
                        {"`save-weights`", settings.save_weights},
-                       {"`save-embeddings`", embeddings}},
+                       {"`save-logits`", logits}},
                       {{"the plan", settings.plan},
                        {"`data`", settings.data},
                        {"`load-weights`", settings.load_weights},
@@ -157,17 +157,16 @@ void check_artifacts(const Settings& settings, const Plan& plan, const std::opti
     refuse_names_of_checkpoints(settings);
     if (layers) check_apart(settings, *layers);
     std::error_code none;
-    if (embeddings && std::filesystem::exists(*embeddings, none) &&
-        !std::filesystem::is_regular_file(*embeddings, none)) {
+    if (logits && std::filesystem::exists(*logits, none) && !std::filesystem::is_regular_file(*logits, none)) {
         throw Error(ErrorCode::cannot_create, "is no regular file, which ranks could write together",
-                    "`save-embeddings` " + *embeddings);
+                    "`save-logits` " + *logits);
     }
     if (layers) {
         check_layer_folder(*layers, lock, observer);
     } else {
         check_checkpoint_folder(settings, lock, observer);
     }
-    check_room(settings, plan, embeddings, layers);
+    check_room(settings, plan, logits, layers);
 }
 
 std::vector<Error> write_artifacts(const Settings& settings, const Artifacts& artifacts) {
@@ -194,7 +193,7 @@ std::vector<Error> write_artifacts(const Settings& settings, const Artifacts& ar
         });
     }
     attempt([&] {
-        if (artifacts.embeddings_failure) throw Error(*artifacts.embeddings_failure);
+        if (artifacts.logits_failure) throw Error(*artifacts.logits_failure);
     });
     attempt([&] { artifacts.files.metrics.check(); });
     attempt([&] { artifacts.files.checkpoints.check(); });

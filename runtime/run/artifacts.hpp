@@ -21,9 +21,9 @@ namespace gnnplan::run {
 // folder of checkpoints or layers if there will be any. Throws Error{cannot_create}, also when another run holds the
 // lock, or Error{usage} when a file is an input, or the folder holds those of another run.
 void check_artifacts(const Settings& settings, const Plan& plan, const std::optional<LayerFolder>& layers,
-                     FolderLock& lock, FolderLock& lock_of_embeddings, Observer& observer);
+                     FolderLock& lock, FolderLock& lock_of_logits, Observer& observer);
 
-// Whether settings.save_embeddings means a folder: it ends with a slash, or is one.
+// Whether settings.save_logits means a folder: it ends with a slash, or is one.
 bool is_folder(const std::string& path);
 
 struct Artifacts {
@@ -32,7 +32,7 @@ struct Artifacts {
     const std::vector<NamedTensor>& weights;  // none after a run that diverged
     const io::WeightFacts& weight_facts;
     const TrainingFiles& files;
-    const std::optional<Error>& embeddings_failure;  // why the embeddings could not be written, if so
+    const std::optional<Error>& logits_failure;  // why the logits could not be written, if so
 };
 
 // Writes the report, the trace and the weights. A file that cannot be written, or could not, costs itself alone; the

@@ -18,7 +18,7 @@ namespace gnnplan::run {
 void Run::prepare(Ranks& ranks) {
     comm::Communicator& processes = ranks.processes;
     comm::agree(processes, [&] {
-        if (speaks_) check_artifacts(settings_, plan_, outputs_.layers(), folder_lock_, embeddings_lock_, observer_);
+        if (speaks_) check_artifacts(settings_, plan_, outputs_.layers(), folder_lock_, logits_lock_, observer_);
     });
     require_same(processes, facts_of_run(settings_, plan_));
     comm::agree(processes, [&] {

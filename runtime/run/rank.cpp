@@ -1,10 +1,11 @@
 // Reading guide: compute() is what a rank does from beginning to end; the hooks that it gives to training or inference
-// are set by the functions hear_*, write_* and free_data.
+// are set by the functions hear_*, use_logits, write_layers and free_data.
 #include "runtime/run/rank.hpp"
 
 #include "runtime/comm/staged.hpp"
 #include "runtime/infer/infer.hpp"
 #include "runtime/place/place.hpp"
+#include "runtime/run/accuracies.hpp"
 #include "runtime/run/trace.hpp"
 #include "runtime/train/finished.hpp"
 #include "runtime/train/train.hpp"
@@ -37,7 +38,7 @@ private:
     void note_other_measurements() const;
     void hear_steps(deploy::RunHooks& hooks);
     void hear_epochs(train::TrainHooks& hooks) const;
-    void write_embeddings(deploy::RunHooks& hooks) const;
+    void use_logits(deploy::RunHooks& hooks);
     void write_layers(infer::InferHooks& hooks) const;
     void free_data(deploy::DataHooks& hooks) const;
     template <class Options>
@@ -64,6 +65,7 @@ private:
     comm::Heartbeat& heartbeat_;
     measure::SteadyClock clock_;
     std::optional<TraceRecorder> recorder_;
+    std::optional<Accuracies> accuracies_;
 };
 
 // Binds this rank's threads unless told not to.
@@ -125,10 +127,15 @@ void Rank::hear_epochs(train::TrainHooks& hooks) const {
     hooks.epoch_end = [this](const train::EpochEnd& end) { shared_.files->add(end); };
 }
 
-void Rank::write_embeddings(deploy::RunHooks& hooks) const {
-    if (!shared_.settings.save_embeddings) return;
-    hooks.outputs = [this](const exec::Executor& executor, const deploy::OutputRows& rows) {
-        shared_.outputs.write_embeddings(comm_, executor, rows, one_process());
+// Logits are written, and an inference compares them with the labels where there are some.
+void Rank::use_logits(deploy::RunHooks& hooks) {
+    const bool writes = shared_.settings.save_logits.has_value();
+    const bool judges = shared_.infers() && !shared_.dataset.labels().empty();
+    if (!writes && !judges) return;
+    hooks.outputs = [this, writes, judges](const exec::Executor& executor, const deploy::OutputRows& rows) {
+        const VertexMatrix logits{executor, deploy::outputs_of(executor.schedule()), rows, one_process()};
+        if (writes) shared_.outputs.write_logits(comm_, logits);
+        if (judges) accuracies_ = accuracies_of(comm_, logits, shared_.dataset);
     };
 }
 
@@ -160,19 +167,21 @@ Options Rank::with_device(Options options) const {
 RunReport Rank::infer() {
     infer::InferHooks hooks;
     hear_steps(hooks);
-    write_embeddings(hooks);
+    use_logits(hooks);
     write_layers(hooks);
     free_data(hooks.data);
     const infer::InferOptions options =
         with_device(infer::InferOptions{shared_.options, shared_.outputs.layers_done()});
-    return infer::infer(comm_, shared_.plan, shared_.dataset, options, hooks, clock());
+    RunReport report = infer::infer(comm_, shared_.plan, shared_.dataset, options, hooks, clock());
+    report.accuracies = accuracies_;
+    return report;
 }
 
 RunReport Rank::train() {
     train::TrainHooks hooks;
     hear_epochs(hooks);
     hear_steps(hooks);
-    write_embeddings(hooks);
+    use_logits(hooks);
     free_data(hooks.data);
     return train::train(comm_, shared_.plan, shared_.dataset, with_device(shared_.options), hooks, clock());
 }

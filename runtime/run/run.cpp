@@ -45,8 +45,8 @@ std::optional<Outcome> Run::go(Ranks& ranks) {
     return outcome;
 }
 
-// There is nothing to compute where training would go on from the end of a run, unless embeddings are asked for.
-bool Run::computes() const { return !train::is_finished(options_) || settings_.save_embeddings.has_value(); }
+// There is nothing to compute where training would go on from the end of a run, unless logits are asked for.
+bool Run::computes() const { return !train::is_finished(options_) || settings_.save_logits.has_value(); }
 
 std::vector<Fact> Run::facts_of_training_and_data() const {
     std::vector<Fact> facts = facts_of_model(settings_, plan_.problem);
@@ -102,6 +102,17 @@ void Run::take_finished() {
         note("note: the checkpoint is of a run without `keep-best`: the last weights are written");
 }
 
+// Logits are made when a run has ended well, and weights that are not finite are not written.
+void Run::note_unwritten(const RunReport& report) const {
+    const bool diverged = report.ending == Ending::diverged;
+    if (!diverged && report.ending != Ending::interrupted) return;
+    const auto note_file = [&](const std::optional<std::string>& path) {
+        if (path) note(fmt::format("not written: {} (the run {})", *path, diverged ? "diverged" : "was interrupted"));
+    };
+    note_file(settings_.save_logits);
+    if (diverged) note_file(settings_.save_weights);
+}
+
 Outcome Run::finish(const std::string& communicator) {
     Checkpoints& checkpoints = files_->checkpoints;
     checkpoints.finish();
@@ -122,8 +133,9 @@ Outcome Run::finish(const std::string& communicator) {
     for (Fact& fact : facts_of_model(settings_, plan_.problem))
         weight_facts.emplace_back(std::move(fact.name), std::move(fact.value));
     weight_facts.emplace_back(io::option_fact("feature-norm"), name_of(settings_.feature_norm));
+    note_unwritten(report);
     std::vector<Error> failures = write_artifacts(
-        settings_, {report, computed_->trace, files_->weights, weight_facts, *files_, outputs_.embeddings_failure()});
+        settings_, {report, computed_->trace, files_->weights, weight_facts, *files_, outputs_.logits_failure()});
     std::optional<std::string> resume_from;
     if (outputs_.layers()) {
         resume_from = outputs_.layers()->path;

@@ -80,6 +80,7 @@ private:
     Checkpoints make_checkpoints();
     void compute(Ranks& ranks);
     void take_finished();
+    void note_unwritten(const RunReport& report) const;
     Outcome finish(const std::string& communicator);
 
     const Settings& settings_;
@@ -94,7 +95,7 @@ private:
     std::string features_;  // their fingerprint, once they were checked
     Start start_;
     bool speaks_ = false;  // the process has rank 0, which alone has what follows
-    FolderLock folder_lock_, embeddings_lock_;
+    FolderLock folder_lock_, logits_lock_;
     std::optional<TrainingFiles> files_;
     std::optional<Computed> computed_;
 };

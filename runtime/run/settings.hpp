@@ -34,7 +34,7 @@ struct Settings {
     std::optional<std::string> checkpoint;  // the folder; unset: checkpoint_folder() says where
     std::optional<std::int64_t> checkpoint_every_epochs;
     std::optional<std::string> save_weights, report, metrics, trace;  // files
-    std::optional<std::string> save_embeddings;                       // a file, or a folder: see is_folder()
+    std::optional<std::string> save_logits;                           // a file, or a folder: see is_folder()
     std::optional<std::string> save_layers;                           // the folder, in an inference
     std::string tool_version, command_line;                           // named in reports, traces and checkpoints
     std::string model;                                                // in words, for checkpoints and files of weights

@@ -26,7 +26,7 @@ namespace {
 void write_block(io::PartWriter& file, std::size_t header, const VertexMatrix& matrix, ValuesSeen& seen) {
     const Range columns = matrix.executor.block(matrix.tensor.name).columns;
     const bool whole = columns.size() == matrix.tensor.columns;
-    visit_rows(matrix, seen, [&](Range rows, const std::vector<float>& values) {
+    visit_written(matrix, seen, [&](Range rows, const std::vector<float>& values) {
         std::int64_t begin = rows.begin;
         while (begin < rows.end) {
             const std::int64_t vertex = matrix.rows.vertex(begin);
@@ -63,7 +63,7 @@ void write_vertex_matrix(comm::Communicator& comm, const VertexMatrix& matrix, c
     place = comm.control_all_gather(place).front();
     ValuesSeen seen(matrix.tensor.columns);
     comm::agree(comm, [&] {
-        if (!writes(matrix.executor, matrix.tensor)) return;
+        if (!answers_for_block(matrix.executor, matrix.tensor)) return;
         if (!matrix.one_process) place = io::beside(path, std::filesystem::path(place).filename().string());
         io::PartWriter writer(path, place);
         write_block(writer, header.size(), matrix, seen);
@@ -138,7 +138,7 @@ std::string read_vertex_matrix(comm::Communicator& comm, exec::Executor& executo
     ValuesSeen seen(t.columns);
     comm::agree(comm, [&] {
         const VertexMatrixFile file(path, t.rows, t.columns);
-        const bool counts = writes(executor, t);
+        const bool counts = answers_for_block(executor, t);
         executor.load(tensor, [&](Range part, float* values) {
             file.read(rows, part, columns, values);
             const auto count = static_cast<std::size_t>(part.size() * columns.size());

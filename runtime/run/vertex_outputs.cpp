@@ -25,11 +25,11 @@ VertexOutputs::VertexOutputs(const Settings& settings, const Plan& plan)
 
 void VertexOutputs::open(comm::Communicator& processes, const std::function<std::vector<Fact>()>& facts) {
     // Folders may look otherwise to other ranks.
-    const bool folder = processes.rank() == 0 && settings_.save_embeddings && is_folder(*settings_.save_embeddings);
-    embeddings_in_folder_ = comm::control_max(processes, folder ? 1 : 0) > 0;
-    if (settings_.save_embeddings) {
-        const std::string& path = *settings_.save_embeddings;
-        check_shared(processes, "`save-embeddings` " + path, embeddings_in_folder_ ? index_of_parts(path) : path);
+    const bool folder = processes.rank() == 0 && settings_.save_logits && is_folder(*settings_.save_logits);
+    logits_in_folder_ = comm::control_max(processes, folder ? 1 : 0) > 0;
+    if (settings_.save_logits) {
+        const std::string& path = *settings_.save_logits;
+        check_shared(processes, "`save-logits` " + path, logits_in_folder_ ? index_of_parts(path) : path);
     }
     if (!layers_) return;
     check_shared(processes, "`save-layers` " + layers_->path, layers_->index());
@@ -50,22 +50,20 @@ void VertexOutputs::remember(comm::Communicator& comm, const NotFiniteError& err
     not_finite_->found.layer = layer;
 }
 
-void VertexOutputs::write_embeddings(comm::Communicator& comm, const exec::Executor& executor,
-                                     const deploy::OutputRows& rows, bool one_process) {
+void VertexOutputs::write_logits(comm::Communicator& comm, const VertexMatrix& logits) {
     begin_writing(comm);
-    const VertexMatrix outputs{executor, deploy::outputs_of(executor.schedule()), rows, one_process};
-    const std::string& path = *settings_.save_embeddings;
+    const std::string& path = *settings_.save_logits;
     try {
-        if (embeddings_in_folder_) {
-            remember(comm, path, write_vertex_parts(comm, outputs, path));
+        if (logits_in_folder_) {
+            remember(comm, path, write_vertex_parts(comm, logits, path));
         } else {
-            write_vertex_matrix(comm, outputs, path);
-            remember(comm, path, vertex_matrix_bytes(outputs.tensor.rows, outputs.tensor.columns));
+            write_vertex_matrix(comm, logits, path);
+            remember(comm, path, vertex_matrix_bytes(logits.tensor.rows, logits.tensor.columns));
         }
     } catch (const NotFiniteError& error) {
         remember(comm, error, last_layer_);
     } catch (const comm::AgreedError& failure) {
-        if (comm.rank() == 0) embeddings_failure_ = failure;
+        if (comm.rank() == 0) logits_failure_ = failure;
     }
 }
 

@@ -1,4 +1,4 @@
-// What a run writes of every vertex: embeddings, and the layers of an inference, which it may go on from.
+// What a run writes of every vertex: logits, and the layers of an inference, which it may go on from.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -32,8 +32,7 @@ public:
 
     // Collective, for deploy::RunHooks and infer::InferHooks. `one_process`: ranks are threads. What is not finite is
     // not written; then write_layer() throws infer::EndOfPass.
-    void write_embeddings(comm::Communicator& comm, const exec::Executor& executor, const deploy::OutputRows& rows,
-                          bool one_process);
+    void write_logits(comm::Communicator& comm, const VertexMatrix& logits);
     void write_layer(comm::Communicator& comm, int layer, const exec::Executor& executor, TensorId tensor,
                      const deploy::OutputRows& rows, bool one_process);
     // Reads the last of the layers that are done.
@@ -42,8 +41,8 @@ public:
 
     const std::vector<WrittenFile>& written() const { return written_; }
     const std::optional<NotFiniteError>& not_finite() const { return not_finite_; }
-    // Why the embeddings could not be written, if so.
-    const std::optional<Error>& embeddings_failure() const { return embeddings_failure_; }
+    // Why the logits could not be written, if so.
+    const std::optional<Error>& logits_failure() const { return logits_failure_; }
 
 private:
     void remember(comm::Communicator& comm, std::string path, std::int64_t bytes);
@@ -53,10 +52,10 @@ private:
     int last_layer_;
     std::optional<LayerFolder> layers_;
     int layers_done_ = 0;
-    bool embeddings_in_folder_ = false;
+    bool logits_in_folder_ = false;
     std::vector<WrittenFile> written_;
     std::optional<NotFiniteError> not_finite_;
-    std::optional<Error> embeddings_failure_;
+    std::optional<Error> logits_failure_;
 };
 
 }  // namespace gnnplan::run

@@ -70,7 +70,7 @@ void write_part(const VertexMatrix& matrix, RankFiles& files, ValuesSeen& seen) 
     });
     write_draft(files.draft_of_values, files.values, npy_matrix_header(rows, matrix.tensor.columns),
                 4 * rows * matrix.tensor.columns, [&](const auto& add) {
-                    visit_rows(matrix, seen, [&](Range, const std::vector<float>& values) { add(bytes_of(values)); });
+                    visit_written(matrix, seen, [&](Range, const std::vector<float>& values) { add(bytes_of(values)); });
                 });
 }
 
@@ -126,7 +126,7 @@ std::int64_t write_vertex_parts(comm::Communicator& comm, const VertexMatrix& ma
     std::optional<RankFiles> files;
     ValuesSeen seen(matrix.tensor.columns);
     comm::agree(comm, [&] {
-        if (!writes(matrix.executor, matrix.tensor)) return;
+        if (!answers_for_block(matrix.executor, matrix.tensor)) return;
         files.emplace(folder, comm.rank());
         write_part(matrix, *files, seen);
     });

@@ -17,7 +17,7 @@ NotFiniteError::NotFiniteError(const NotFinite& values, const std::string& path)
           path),
       found(values) {}
 
-bool writes(const exec::Executor& executor, const Tensor& t) {
+bool answers_for_block(const exec::Executor& executor, const Tensor& t) {
     const auto block = [&](int rank) { return block_of(executor.schedule(), t, rank); };
     const Block mine = block(executor.rank());
     if (mine.rows.empty() || mine.columns.empty()) return false;

@@ -31,22 +31,29 @@ public:
     NotFinite found;  // without the layer, which the writer does not know
 };
 
-// Whether the rank writes its block: if several ranks hold the same, the first one does.
-bool writes(const exec::Executor& executor, const Tensor& tensor);
+// Whether this rank is the first that holds its block of the tensor, which it then answers for.
+bool answers_for_block(const exec::Executor& executor, const Tensor& tensor);
 
-// Calls visit(rows, values) for the rows of this rank's block, not too many at a time, because they are copied. All
-// values that are written pass through here.
+// Calls visit(rows, values) for the rows of this rank's block, not too many at a time, because they are copied.
 template <class Visit>
-void visit_rows(const VertexMatrix& matrix, ValuesSeen& seen, const Visit& visit) {
+void visit_rows(const VertexMatrix& matrix, const Visit& visit) {
     constexpr std::int64_t most_rows = 4096;
     const Block block = matrix.executor.block(matrix.tensor.name);
     for (std::int64_t begin = 0; begin < block.rows.size(); begin += most_rows) {
         const Range part{begin, std::min(block.rows.size(), begin + most_rows)};
         const Range rows{block.rows.begin + part.begin, block.rows.begin + part.end};
-        const std::vector<float> values = matrix.executor.values(matrix.tensor.name, part);
-        seen.look(matrix.rows, rows, block.columns, values);
-        visit(rows, values);
+        visit(rows, matrix.executor.values(matrix.tensor.name, part));
     }
+}
+
+// The same for rows that are written: all their values pass through here.
+template <class Visit>
+void visit_written(const VertexMatrix& matrix, ValuesSeen& seen, const Visit& visit) {
+    const Range columns = matrix.executor.block(matrix.tensor.name).columns;
+    visit_rows(matrix, [&](Range rows, const std::vector<float>& values) {
+        seen.look(matrix.rows, rows, columns, values);
+        visit(rows, values);
+    });
 }
 
 // Collective: throws NotFiniteError if any value is not finite: files with such values are not written.

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace gnnplan::testing {
 namespace {
 
@@ -171,6 +173,48 @@ TEST_F(Inference, DrawsTheSameOnAnyGrid) {
     }
 }
 
+// The accuracies of a pass are those of the last evaluation of training, however many ranks make it.
+TEST_F(Inference, SaysTheAccuracies) {
+    train("--model gcn");
+    const std::string plan = folder / "plan.json", report = folder / "report.json";
+    const auto accuracies = [&](const std::string& planning, const std::string& flags = "") {
+        EXPECT_EQ(gnnplan("plan --hidden 12 --graph " + graph + " " + planning + " -o " + plan).code, 0);
+        const Outcome ran = run_program(GNNRUN_TOOL, plan + " --data " + graph + " --in-process --load-weights " +
+                                                         weights + " --report " + report + " " + flags);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        const auto of = nlohmann::json::parse(read_text(report));
+        EXPECT_EQ(ran.out.starts_with("accuracy    train "), of.contains("accuracies")) << ran.out;
+        return of.value("accuracies", nlohmann::json());
+    };
+    // A rate of learning at which the evaluation is of the weights that were loaded.
+    accuracies("--ranks 1", "--epochs 1 --lr 1e-30");
+    const auto last = nlohmann::json::parse(read_text(report))["epochs"][0];
+    for (const std::string grid : {"--ranks 1", "--ranks 4 --grid 2x2 --permute on", "--ranks 3 --load whole",
+                                   "--ranks 2 --grid 1x2", "--ranks 2 --fanout 1000"}) {
+        const auto found = accuracies("--task infer " + grid);
+        for (const std::string set : {"train", "valid", "test"}) {
+            EXPECT_GT(found[set], 0.34) << grid << ": better than a guess";
+            EXPECT_EQ(found[set], last[set + "_accuracy"]) << grid << " " << set;
+        }
+    }
+    std::filesystem::remove_all(graph + "/split");
+    EXPECT_TRUE(accuracies("--task infer --ranks 2").is_null());
+}
+
+// What cannot be read of labels and split costs an inference its accuracies alone.
+TEST_F(Inference, DoesWithoutAccuracies) {
+    const std::string plan = folder / "plan.json";
+    ASSERT_EQ(gnnplan("plan --task infer --hidden 12 --graph " + graph + " --ranks 2 -o " + plan).code, 0);
+    std::filesystem::create_directories(graph + "/split/other");
+    write_text(folder / "graph/split/other/train.csv", "0\n");
+    for (const std::string load : {"whole", "sharded"}) {
+        const Outcome ran = run_program(GNNRUN_TOOL, plan + " --data " + graph + " --in-process --load " + load);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+        EXPECT_THAT(ran.err, HasSubstr("note: no accuracies: " + graph + "/split: several splits"));
+        EXPECT_THAT(ran.out, Not(HasSubstr("accuracy")));
+    }
+}
+
 // Data without labels says nothing of classes.
 TEST_F(Inference, NeedsNoLabels) {
     train("--model gcn");
@@ -200,7 +244,7 @@ TEST_F(Inference, RefusesWhatIsOfTraining) {
     }
     const Outcome untrained = run_program(GNNRUN_TOOL, run + " --save-embeddings " + (folder / "e.npy"));
     EXPECT_EQ(untrained.code, 64);
-    EXPECT_THAT(untrained.err, HasSubstr("embeddings need trained weights"));
+    EXPECT_THAT(untrained.err, HasSubstr("logits and layers need trained weights"));
     EXPECT_EQ(run_program(GNNRUN_TOOL, run + " --dry-run").code, 0);
     EXPECT_EQ(run_program(GNNRUN_TOOL, run).code, 0) << "to see how long it takes";
 }
@@ -339,8 +383,12 @@ TEST_F(Inference, CountsTheVerticesOfItsOutputs) {
             return of["measured"]["peak_bytes_per_rank"].get<std::int64_t>();
         };
         EXPECT_EQ(peak(" --save-embeddings " + (folder / "e.npy")), predicted["peak_bytes_per_rank"]) << permute;
+        EXPECT_EQ(peak(""), predicted["peak_bytes_per_rank"]) << "they are compared with the labels";
         const std::int64_t rows = permute == "on" ? 75 : 0;
+        const std::string label = graph + "/raw/node-label.csv.gz";
+        std::filesystem::rename(label, label + ".away");
         EXPECT_EQ(peak(""), predicted["peak_bytes_per_rank"].get<std::int64_t>() - 4 * rows);
+        std::filesystem::rename(label + ".away", label);
     }
 }
 

@@ -81,7 +81,7 @@ std::string run_hint(const PlanOptions& options, const Machine& machine) {
     const bool infers = options.problem.model.task == "infer";
     return fmt::format("run it:  {}{}{}{}\n", launcher(shape.ranks, place),
                        command_line({"gnnrun", *options.output, "--data", from_path ? shape.graph : "DIR"}), threads,
-                       infers ? " --load-weights WEIGHTS --save-embeddings OUT.npy" : "");
+                       infers ? " --load-weights WEIGHTS --save-logits OUT.npy" : "");
 }
 
 // How evenly the chosen plan's nonzeros lie, and what its numbering of the vertices does for that. Statistics know

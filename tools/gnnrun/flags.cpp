@@ -70,9 +70,10 @@ void add_checkpoints(CLI::App& app, RunFlags& flags) {
     add_path(app, "--load-weights", flags.load_weights, "FILE",
              "Begin with these weights, or infer with them (safetensors)");
     add_path(app, "--save-weights", flags.save_weights, "FILE", "Write the weights at the end (safetensors)");
-    add_path(app, "--save-embeddings", flags.save_embeddings, "FILE|DIR/",
-             "Write what the last layer makes of every vertex, after training or by inference, float32 in the data's "
-             "numbering (.npy); into a folder: a file for each rank, and an index");
+    add_path(app, "--save-logits,--save-embeddings", flags.save_logits, "FILE|DIR/",
+             "Write the logits of every vertex, which the last layer makes, after training or by inference, float32 in "
+             "the data's numbering (.npy); into a folder: a file for each rank, and an index. Hidden layers: "
+             "--save-layers");
     add_path(app, "--save-layers", flags.save_layers, "DIR",
              "Inference: write what each layer makes of every vertex into this folder, for --resume");
     app.add_flag("--keep-best", flags.keep_best,
@@ -146,7 +147,7 @@ void add_flags(CLI::App& app, RunFlags& flags) {
 
 namespace {
 
-// Options of training are refused, rather than read and not obeyed: embeddings by weights that nobody trained would
+// Options of training are refused, rather than read and not obeyed: logits by weights that nobody trained would
 // look like any others.
 void check_inference_flags(const RunFlags& flags) {
     refuse_training_questions(flags.question);
@@ -162,12 +163,12 @@ void check_inference_flags(const RunFlags& flags) {
                                                         {flags.time_limit.has_value(), "--time-limit"},
                                                         {flags.metrics.has_value(), "--metrics"}};
     for (const auto& [given, name] : of_training) refuse_of_training(given, name);
-    const bool saves = flags.save_embeddings || flags.save_layers || flags.resume;
+    const bool saves = flags.save_logits || flags.save_layers || flags.resume;
     if (saves && !flags.load_weights && !flags.dry_run) {
-        throw Error(ErrorCode::usage, "embeddings need trained weights",
-                    flags.save_embeddings ? "--save-embeddings"
-                    : flags.save_layers   ? "--save-layers"
-                                          : "--resume",
+        throw Error(ErrorCode::usage, "logits and layers need trained weights",
+                    flags.save_logits   ? "--save-logits"
+                    : flags.save_layers ? "--save-layers"
+                                        : "--resume",
                     "name them with --load-weights; gnnrun --save-weights writes them after training");
     }
 }
@@ -259,7 +260,7 @@ run::Settings settings_of(const RunFlags& flags, const Plan& plan, int threads) 
             .report = flags.report,
             .metrics = flags.metrics,
             .trace = flags.trace,
-            .save_embeddings = flags.save_embeddings,
+            .save_logits = flags.save_logits,
             .save_layers = flags.save_layers,
             .tool_version = version(),
             .command_line = command_line(flags.arguments),

@@ -28,7 +28,7 @@ struct RunFlags {
     std::optional<std::string> checkpoint;  // folder
     std::optional<std::int64_t> checkpoint_every;
     std::optional<std::string> resume;  // a file, a folder, or "auto"
-    std::optional<std::string> load_weights, save_weights, save_embeddings, save_layers;
+    std::optional<std::string> load_weights, save_weights, save_logits, save_layers;
     bool keep_best = false;
     std::optional<std::int64_t> patience;
     std::optional<std::int64_t> time_limit;  // seconds

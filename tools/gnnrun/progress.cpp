@@ -17,15 +17,17 @@ constexpr double percent = 100;
 }  // namespace
 
 std::string describe(const EpochRecord& epoch) {
-    std::string text = "loss " + format_loss(epoch.loss);
-    if (!epoch.train_accuracy) return text;  // it was not evaluated
-    const auto add = [&](const char* name, const std::optional<double>& accuracy) {
-        text += accuracy ? fmt::format("  {} {:.1f} %", name, percent * *accuracy) : fmt::format("  {} -", name);
+    const std::string loss = "loss " + format_loss(epoch.loss);
+    if (!epoch.train_accuracy) return loss;  // it was not evaluated
+    return loss + "  " + describe(Accuracies{epoch.train_accuracy, epoch.valid_accuracy, epoch.test_accuracy});
+}
+
+std::string describe(const Accuracies& accuracies) {
+    const auto share = [&](const std::optional<double>& accuracy) {
+        return accuracy ? fmt::format("{:.1f} %", percent * *accuracy) : std::string("-");
     };
-    add("train", epoch.train_accuracy);
-    add("valid", epoch.valid_accuracy);
-    add("test", epoch.test_accuracy);
-    return text;
+    return fmt::format("train {}  valid {}  test {}", share(accuracies.train), share(accuracies.valid),
+                       share(accuracies.test));
 }
 
 std::string left_text(double seconds) {

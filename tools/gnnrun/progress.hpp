@@ -13,6 +13,8 @@ namespace gnnplan::tools {
 // "loss 0.812  train 91.4 %  valid 79.2 %  test 79.9 %"; "valid -" where no vertex has a label,
 // and nothing of accuracies after an epoch that was not evaluated.
 std::string describe(const EpochRecord& epoch);
+// "train 90.0 %  valid 80.0 %  test -".
+std::string describe(const Accuracies& accuracies);
 
 // "  about 40 s left", "  about 3.5 h left"; empty below a second.
 std::string left_text(double seconds);

@@ -179,8 +179,10 @@ std::string outcome_of_training(const RunReport& report, bool color) {
            bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report);
 }
 
-std::string outcome_of_inference(const RunReport& report) {
-    return report.ended ? fmt::format("ended early: {}\n", *report.ended) : "";
+std::string outcome_of_inference(const RunReport& report, bool color) {
+    std::string text = report.ended ? fmt::format("ended early: {}\n", *report.ended) : "";
+    if (report.accuracies) text += bold("accuracy    " + describe(*report.accuracies), color) + "\n";
+    return text;
 }
 
 // How long training waited for them.
@@ -213,7 +215,7 @@ std::string layers_line(const RunReport& report) {
 
 std::string summary(const RunReport& report, const Machine& machine, bool color) {
     const bool infers = report.task == Task::infer;
-    const std::string outcome = infers ? outcome_of_inference(report) : outcome_of_training(report, color);
+    const std::string outcome = infers ? outcome_of_inference(report, color) : outcome_of_training(report, color);
     const std::string left = layers_line(report);
     if (report.steps.empty() && !infers)
         return outcome + "trained     nothing: the checkpoint is of the end of the run\n" + written_lines(report);

@@ -60,6 +60,15 @@ TEST(Report, PlacementMayBeMissing) {
     EXPECT_EQ(read_report(write_report(report), "run.json").placement, report.placement);
 }
 
+TEST(Report, AccuraciesAreOfInferences) {
+    RunReport report = sample_report();
+    EXPECT_FALSE(json::parse(write_report(report)).contains("accuracies"));
+    report.accuracies = Accuracies{0.5, std::nullopt, 0.25};
+    const std::string text = write_report(report);
+    EXPECT_EQ(json::parse(text)["accuracies"], json::parse(R"({"train": 0.5, "valid": null, "test": 0.25})"));
+    EXPECT_EQ(write_report(read_report(text, "run.json")), text);
+}
+
 TEST(Report, SettingsMayBeMissing) {
     RunReport report = sample_report();
     const json settings = json::parse(write_report(report))["settings"];

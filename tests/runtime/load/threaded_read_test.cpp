@@ -46,7 +46,7 @@ protected:
     static data::Dataset open(const std::filesystem::path& path) {
         data::DatasetOptions options;
         options.in_shares = vertices;
-        options.supervised = false;
+        options.supervised = data::Supervised::no;
         return data::open_dataset(path, options);
     }
 

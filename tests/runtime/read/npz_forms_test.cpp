@@ -123,12 +123,18 @@ TEST(NpzMasks, OfSeveralColumnsAreSplitsByNumber) {
     expect_refused(all, ErrorCode::usage, {"named splits", "leave `split` out"}, "0");
 }
 
-TEST(NpzMasks, IdsMayBeAColumnAndAreNoMask) {
+TEST(NpzMasks, IdsMayBeAColumnOrAMaskByTheirType) {
     const TempFolder folder;
     EXPECT_EQ(open_arrays(folder, {edges(), labels(), {"train_idx", "<i8", {2, 1}, bytes_of<I64>({0, 2})}}).subset(),
               (std::vector<std::uint8_t>{train, unused, train}));
-    expect_refused({edges(), labels(), {"val_idx", "|b1", {3}, std::string("\1\0\1", 3)}}, ErrorCode::data,
-                   {"val_idx: bool is a mask", "save it as val_mask"});
+    EXPECT_EQ(open_arrays(folder, {edges(),
+                                   labels(),
+                                   {"train_idx", "|b1", {3}, std::string("\1\0\1", 3)},
+                                   {"val_idx", "<i8", {1}, bytes_of<I64>({1})}})
+                  .subset(),
+              (std::vector<std::uint8_t>{train, valid, train}));
+    expect_refused({edges(), labels(), {"val_idx", "|b1", {2}, std::string("\1\0", 2)}}, ErrorCode::data,
+                   {"val_idx: bool [3] expected, found bool [2]"});
     expect_refused({edges(), labels(), {"train_idx", "<i8", {1, 2}, bytes_of<I64>({0, 2})}}, ErrorCode::data,
                    {"train_idx: 1 dimension(s) expected"});
 }

@@ -57,6 +57,34 @@ TEST(Readers, TextOfWideCharactersIsNamed) {
     }
 }
 
+TEST(Readers, FilesOfOtherProgramsAreToldTheWayOut) {
+    const TempFolder folder;
+    const std::string zip("PK\3\4\0\0", 6);
+    const std::vector<std::vector<std::string>> cases = {
+        {"PAR1\x15\x04\x15 and no zero byte", "a Parquet file", "pandas.read_parquet", "edge_index="},
+        {std::string("ARROW1\0\0", 8), "an Arrow file", "pandas.read_feather"},
+        {"\x89HDF\r\n\x1a\n and no zero byte", "an HDF5 file", "h5py"},
+        {"MATLAB 5.0 MAT-file, Platform: GLNXA64", "a MATLAB file", "scipy.io.loadmat"},
+        {zip + "graph/data.pkl", "a PyTorch file", "never loaded", "edge_index=data.edge_index"}};
+    for (const auto& parts : cases) {
+        expect_error(ErrorCode::data, {parts.begin() + 1, parts.end()},
+                     [&] { form_of(folder.write("edges.txt", parts.front())); });
+    }
+    EXPECT_EQ(form_of(folder.write("a.npz", zip + "data.npy")), ".npz archives");
+}
+
+TEST(Readers, FoldersOfOtherProgramsAreToldTheWayOut) {
+    const TempFolder folder;
+    folder.write("pq/part-0.parquet", "PAR1");
+    folder.write("dgl/metadata.yaml", "dataset_name: x\n");
+    expect_error(ErrorCode::missing_input, {"it holds part-0.parquet: a Parquet file", "pandas.read_parquet"},
+                 [&] { form_of(folder.path() / "pq"); });
+    expect_error(ErrorCode::missing_input, {"an on-disk data set of DGL", "link its arrays", "edge_index.npy"},
+                 [&] { form_of(folder.path() / "dgl"); });
+    folder.write("dgl/edge_index.npy", "");
+    EXPECT_EQ(form_of(folder.path() / "dgl"), "folders of .npy arrays");
+}
+
 TEST(Readers, TheListOfKnownFormsIsTheTable) {
     expect_error(ErrorCode::missing_input,
                  {"known are OGB raw folders, OGB binary raw folders, folders of .npy arrays, .npz archives, Matrix "

@@ -157,8 +157,10 @@ TEST_F(Checkpoints, AnInterruptedRunSaysHowToGoOn) {
 }
 
 TEST_F(Checkpoints, TheTimeLimitEndsARunInTime) {
-    const Outcome outcome = gnnrun(run_ + "--epochs 1000000000 --time-limit 1s -q");
+    const Outcome outcome = gnnrun(run_ + "--epochs 1000000000 --time-limit 1s --save-logits @e.npy");
     EXPECT_EQ(outcome.code, 75);
+    EXPECT_THAT(outcome.output, HasSubstr("not written: " + path("e.npy") + " (the run was interrupted)"));
+    EXPECT_FALSE(std::filesystem::exists(path("e.npy")));
     EXPECT_THAT(outcome.output, HasSubstr("the time limit of 1 s is near"));
     EXPECT_THAT(outcome.output, HasSubstr("resume with: "));
     EXPECT_EQ(gnnrun(run_ + "--time-limit 3").code, 64);
@@ -386,7 +388,9 @@ TEST_F(Checkpoints, EmbeddingsAreThoseOfTheWeights) {
     };
     ASSERT_EQ(gnnrun(run_ + "--epochs 12 --report @a.json --save-embeddings @e.npy").code, 0);
     EXPECT_DOUBLE_EQ(accuracy("e.npy"), report("a.json").epochs.back().test_accuracy.value());
-    ASSERT_EQ(gnnrun(run_ + "--epochs 12 --keep-best --report @b.json --save-embeddings @b.npy").code, 0);
+    const Outcome kept = gnnrun(run_ + "--epochs 12 --keep-best --report @b.json --save-logits @b.npy");
+    ASSERT_EQ(kept.code, 0);
+    EXPECT_THAT(kept.output, Not(HasSubstr("not written")));
     const auto& epochs = report("b.json").epochs;
     const auto best = std::max_element(epochs.begin(), epochs.end(), [](const EpochRecord& a, const EpochRecord& b) {
         return a.valid_accuracy < b.valid_accuracy;
@@ -426,9 +430,11 @@ TEST_F(Checkpoints, OneThatCannotBeWrittenCostsItselfAlone) {
 }
 
 TEST_F(Checkpoints, ARunThatDivergesReportsWhatItHas) {
-    const Outcome outcome =
-        gnnrun(run_ + "--epochs 50 --lr 1e38 --checkpoint @c --report @run.json --metrics @m.jsonl");
+    const Outcome outcome = gnnrun(run_ +
+                                   "--epochs 50 --lr 1e38 --checkpoint @c --report @run.json --metrics @m.jsonl "
+                                   "--save-weights @no.safetensors");
     EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.output, HasSubstr("not written: " + path("no.safetensors") + " (the run diverged)"));
     EXPECT_THAT(outcome.output, HasSubstr("the loss is no longer finite (lower --lr, or use --feature-norm row)"));
     EXPECT_EQ(report("run.json").ending, Ending::diverged);
     EXPECT_TRUE(files("c").empty()) << "there is nothing to go on from";

@@ -143,7 +143,7 @@ def options(description):
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--feature-norm", choices=["none", "row"], default="none",
                         help="row: divide each vertex's features by the sum of their magnitudes")
-    parser.add_argument("--save-embeddings", metavar="FILE", help="write all logits (.npy)")
+    parser.add_argument("--save-logits", "--save-embeddings", metavar="FILE", help="write all logits (.npy)")
     return parser
 
 
@@ -235,8 +235,8 @@ def main():
         print(f"epoch {epoch:<4} loss {loss:.6f}  {after}".rstrip(), flush=True)
     if args.save_weights:
         model.save(args.save_weights, args.feature_norm)
-    if args.save_embeddings:
-        numpy.save(args.save_embeddings, logits_of(model, data).cpu().numpy())
+    if args.save_logits:
+        numpy.save(args.save_logits, logits_of(model, data).cpu().numpy())
 
 
 if __name__ == "__main__":
@@ -255,8 +255,8 @@ def main():
     model.load(args.weights, args.feature_norm)
     logits = logits_of(model.to(args.device), data)
     print(f"{len(logits)} vertices  {accuracies(logits, data)}".rstrip())
-    if args.save_embeddings:
-        numpy.save(args.save_embeddings, logits.cpu().numpy())
+    if args.save_logits:
+        numpy.save(args.save_logits, logits.cpu().numpy())
 
 
 if __name__ == "__main__":

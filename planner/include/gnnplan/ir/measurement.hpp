@@ -90,6 +90,12 @@ struct NotFinite {
     std::int64_t first_vertex = 0;  // the lowest of them in the data's numbering, from 0
 };
 
+// The shares, 0..1, of the labelled training, validation and test vertices whose class an inference finds; unset: no
+// vertex of the set has a label.
+struct Accuracies {
+    std::optional<double> train, valid, test;
+};
+
 // The settings of a run that decide what is learnt, given the plan, the data and the seed.
 struct RunSettings {
     std::int64_t epochs = 0;  // asked for; those that were trained are in the report
@@ -140,8 +146,9 @@ struct RunReport {
     std::optional<CheckpointTotals> checkpoints;
     Fingerprints fingerprints;
     std::vector<WrittenFile> written{};
-    std::optional<NotFinite> not_finite{};  // of embeddings or a layer, which were not written for that
-    std::vector<std::int64_t> fanout{};     // of an inference, by layer, as in the plan
+    std::optional<NotFinite> not_finite{};   // of embeddings or a layer, which were not written for that
+    std::vector<std::int64_t> fanout{};      // of an inference, by layer, as in the plan
+    std::optional<Accuracies> accuracies{};  // of an inference on data with labels and a split, if the pass was made
 };
 
 }  // namespace gnnplan
