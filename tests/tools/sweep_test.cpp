@@ -153,6 +153,23 @@ TEST(SweepTool, SaysLittleOfManySchemesAndLosesNothing) {
     EXPECT_THAT(outcome.out, HasSubstr(trust));
 }
 
+TEST(SweepTool, EachPointHasTheAnswerWithDropout) {
+    const std::string sweep = "sweep --graph reddit --machine a6000x8 --vary ranks=4,8 ";
+    const auto constant = gnnplan(sweep + "--json").json()["points"];
+    const auto dropped = gnnplan(sweep + "--dropout 0.5 --json").json()["points"];
+    for (std::size_t i = 0; i < constant.size(); ++i) {
+        EXPECT_EQ(constant[i]["with_feature_dropout"]["epoch_seconds"], dropped[i]["best"]["epoch_seconds"]);
+        EXPECT_EQ(dropped[i]["without_feature_dropout"]["epoch_seconds"], constant[i]["best"]["epoch_seconds"]);
+        EXPECT_TRUE(constant[i]["without_feature_dropout"].is_null());
+        EXPECT_TRUE(dropped[i]["with_feature_dropout"].is_null());
+    }
+    const std::string text = gnnplan(sweep).out;
+    EXPECT_THAT(text,
+                ::testing::ContainsRegex("dropout  with dropout on the features \\(--dropout 0.5\\) an epoch takes "
+                                         "3\\.[0-9] to 3\\.[0-9] times as long"));
+    EXPECT_THAT(text, HasSubstr("1d 8x1 DD S-, 34 ms (ranks=8)"));
+}
+
 TEST(SweepTool, RangesAreToldHowToBeWritten) {
     const Outcome ranks = gnnplan(problem + "--vary ranks=2:8");
     EXPECT_EQ(ranks.code, 64);

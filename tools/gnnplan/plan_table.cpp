@@ -1,6 +1,7 @@
 #include "tools/gnnplan/plan_table.hpp"
 
 #include "planner/cost/tie.hpp"
+#include "tools/advise/configuration_text.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/gnnplan/plan_legend.hpp"
 #include "tools/text/format.hpp"
@@ -102,11 +103,6 @@ std::vector<std::size_t> next_fastest(const std::vector<RankedConfiguration>& ra
         if (std::find(shown.begin(), shown.end(), i) == shown.end()) rest.push_back(i);
     }
     return rest;
-}
-
-std::string orders_text(const Configuration& c) {
-    const std::string backward = format_orders_cell(text(c.backward));
-    return format_orders_cell(text(c.forward)) + (c.backward.empty() ? "" : " " + backward);
 }
 
 // Rows of one selection; orders of long networks go where cells may be broken.

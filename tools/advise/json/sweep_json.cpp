@@ -25,7 +25,12 @@ io::Document encode_variations(const Sweep& sweep) {
     return variations;
 }
 
+io::Document encode_best(const std::optional<RankedConfiguration>& best) {
+    return best ? encode(*best) : io::Document();
+}
+
 io::Document encode_points(const Sweep& sweep) {
+    const bool drops = sweep.problem.run.drops_features().has_value();
     io::Document points = io::Document::array();
     const std::vector<std::optional<Scaling>> scaling = scaling_of(sweep);
     for (std::size_t i = 0; i < sweep.points.size(); ++i) {
@@ -35,7 +40,9 @@ io::Document encode_points(const Sweep& sweep) {
             settings.set(sweep.variations[v].key, value_of(sweep.variations[v].settings[point.at[v]]));
         }
         io::Document entry = io::Document::object({{"settings", std::move(settings)}});
-        entry.set("best", point.best ? encode(*point.best) : io::Document());
+        entry.set("best", encode_best(point.best));
+        entry.set("with_feature_dropout", drops ? io::Document() : encode_best(point.otherwise));
+        entry.set("without_feature_dropout", drops ? encode_best(point.otherwise) : io::Document());
         entry.set("exit_code", point.best ? 0 : static_cast<int>(point.code));
         entry.set("speed_up", scaling[i] ? io::Document(scaling[i]->speed_up) : io::Document());
         entry.set("efficiency", scaling[i] ? io::Document(scaling[i]->efficiency) : io::Document());
