@@ -85,7 +85,7 @@ TEST(SweepTool, FilesAreWritten) {
     ASSERT_EQ(gnnplan(sweep + " --plot " + html).code, 0);
     EXPECT_EQ(xml_error(read_text(svg)), "");
     EXPECT_THAT(read_text(svg), HasSubstr("hidden=256"));
-    EXPECT_THAT(read_text(svg), HasSubstr("predictions err by 25 %"));
+    EXPECT_THAT(read_text(svg), HasSubstr("a tie, within 25 %"));
     EXPECT_THAT(read_text(html), HasSubstr("<table>"));
     EXPECT_THAT(read_text(html), ::testing::StartsWith("<!DOCTYPE html>"));
     const std::string table = read_text(csv);
@@ -149,8 +149,9 @@ TEST(SweepTool, SaysLittleOfManySchemesAndLosesNothing) {
     EXPECT_LE(json["sentences"].size(), 10U);
     // Two digits of a machine that was not measured, and a word about them.
     EXPECT_THAT(outcome.out, ::testing::ContainsRegex("\\*[0-9]([0-9]|0+|\\.[0-9])? ms"));
-    const std::string trust = "typically three times too small";
-    EXPECT_THAT(outcome.out, HasSubstr(trust));
+    EXPECT_THAT(outcome.out, HasSubstr("True times are 1 to 8 times those"));
+    EXPECT_EQ(json["sure"]["machine"], "preset");
+    EXPECT_EQ(json["sure"]["time_factors"]["most"], 8);
 }
 
 TEST(SweepTool, EachPointHasTheAnswerWithDropout) {

@@ -4,6 +4,7 @@
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
+#include "tools/advise/certainty.hpp"
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/feature_dropout.hpp"
 #include "tools/advise/json/analysis_json.hpp"
@@ -135,7 +136,6 @@ std::string head_text(const Plan& plan) {
     const Candidate& chosen = plan.candidates.front();
     const Prediction& predicted = chosen.predicted;
     const std::string indent(9, ' ');
-    const std::string trust = trust_sentence(plan.machine);
     const std::string buffer = buffer_text(plan);
     const std::string dropout = with_dashes(dropout_text(plan));
     return wrapped("graph    ", indent, graph_line(plan.problem)) +
@@ -145,8 +145,8 @@ std::string head_text(const Plan& plan) {
            fmt::format("{:<9}{}; {} in total, {} of the busiest rank{}\n", time_name(plan.problem.task),
                        format_seconds(predicted.epoch_seconds, plan.machine), format_bytes(predicted.total_bytes),
                        format_bytes(predicted.max_rank_bytes), predicted.estimate ? " (estimate)" : "") +
-           (trust.empty() ? "" : wrapped(indent, indent, trust)) +
-           (dropout.empty() ? "" : labelled("dropout", dropout)) + "\n";
+           labelled("sure", sure_text(certainty_of(plan))) + (dropout.empty() ? "" : labelled("dropout", dropout)) +
+           "\n";
 }
 
 // A plan does not hold the graph that it was made with.

@@ -1,6 +1,7 @@
 #include "tools/gnnplan/sweep_report.hpp"
 
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/sweep/sweep_certainty.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
 #include "tools/advise/sweep/sweep_dropout.hpp"
 #include "tools/gnnplan/plot.hpp"
@@ -8,7 +9,6 @@
 #include "tools/text/lines.hpp"
 #include "tools/text/option_names.hpp"
 #include "tools/text/table.hpp"
-#include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
 
@@ -63,8 +63,7 @@ std::string report_text(const SweepReport& report, bool color) {
     if (!dropout.empty()) out += (fastest.empty() ? "\n" : "") + labelled("dropout", dropout);
     if (!report.sentences.empty()) out += "\n";
     for (const std::string& sentence : report.sentences) out += paragraph(sentence);
-    const std::string trust = trust_sentence(sweep.machine);
-    return trust.empty() ? out : out + "\n" + paragraph(trust);
+    return out + "\n" + labelled("sure", sure_text(certainty_of(sweep)));
 }
 
 std::vector<std::string> picture_caption(const SweepReport& report) {
@@ -72,8 +71,7 @@ std::vector<std::string> picture_caption(const SweepReport& report) {
     for (const std::string& note : report.shown.notes) caption.push_back(note);
     const std::string dropout = with_dashes(dropout_sentence(report.shown.sweep));
     if (!dropout.empty()) caption.push_back("Dropout: " + dropout + ".");
-    const std::string trust = trust_sentence(report.shown.sweep.machine);
-    if (!trust.empty()) caption.push_back(trust);
+    caption.push_back("How sure: " + sure_text(certainty_of(report.shown.sweep)));
     return caption;
 }
 
@@ -95,8 +93,7 @@ std::string report_page(const SweepReport& report, const std::string& title, con
     }
     const std::string dropout = with_dashes(dropout_sentence(sweep));
     if (!dropout.empty()) body += html_paragraphs({"Dropout: " + dropout + "."});
-    const std::string trust = trust_sentence(sweep.machine);
-    if (!trust.empty()) body += html_paragraphs({trust});
+    body += html_paragraphs({"How sure: " + sure_text(certainty_of(sweep))});
     body += "<details>\n<summary>Every point, with all that was chosen</summary>\n<div class=\"scroll\">" +
             full_table(sweep).html() + "</div>\n</details>\n";
     return html_page(title, body + "<p><code>" + xml_escaped(command) + "</code></p>\n");

@@ -4,6 +4,7 @@
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/advise/json/selection_json.hpp"
+#include "tools/advise/sweep/sweep_certainty.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
 #include "tools/text/version.hpp"
 
@@ -111,6 +112,7 @@ io::Document encode(const Question& question, const SweepAnswers& answers, const
                                 {"machine", io::machine_fingerprint(question.machine)}})},
          {"variations", encode_variations(answers.sweep)},
          {"points", encode_points(answers.sweep)},
+         {"sure", encode(certainty_of(answers.sweep))},
          {"sentences", std::move(sentences)},
          {"crossings", std::move(crossings)},
          {"bandwidth_break_even", std::move(links)}});
