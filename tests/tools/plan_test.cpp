@@ -254,10 +254,48 @@ TEST(Plan, TableBeginsWithTheBestOfEachScheme) {
     }
     EXPECT_THAT(first, HasSubstr("\nwhat frameworks do by default\n"));
     EXPECT_THAT(first, ::testing::ContainsRegex("  -  1d  .*8x1  .*DD .*as PyTorch Geometric: no ÂX once"));
-    EXPECT_THAT(out, HasSubstr("trust    Not measured here"));
+    EXPECT_THAT(out, HasSubstr("\nsure     2d, 3d, transform first in layer 1"));
+    EXPECT_THAT(out, HasSubstr("1d, 1.5d and rdm (within 11 %)"));
+    EXPECT_THAT(out, HasSubstr("An epoch takes 9.2 to 73 ms (likely"));
     EXPECT_THAT(out, HasSubstr("among the "));
     EXPECT_THAT(out, ::testing::Not(HasSubstr("pruned: ")));
     EXPECT_THAT(gnnplan("plan --graph reddit --ranks 8 --train-fraction 0.01").out, HasSubstr("pruned: "));
+}
+
+const nlohmann::ordered_json& feature_dropout_of(const nlohmann::ordered_json& plan) {
+    static const nlohmann::ordered_json none;
+    for (const auto& alternative : plan["alternatives"]) {
+        if (alternative["choice"]["key"] == "feature_dropout") return alternative;
+    }
+    return none;
+}
+
+// What each of the two says of the other is what the other says of itself.
+TEST(Plan, TellsTheAnswerWithFeaturesTreatedOtherwise) {
+    const std::string reddit = "plan --graph reddit --ranks 8 --machine a6000x8 ";
+    const auto constant = gnnplan(reddit + "--json").json(), dropped = gnnplan(reddit + "--dropout 0.5 --json").json();
+    EXPECT_EQ(feature_dropout_of(constant)["choice"]["value"], "on");
+    EXPECT_EQ(feature_dropout_of(dropped)["choice"]["value"], "off");
+    for (const auto& [one, other] : {std::pair(constant, dropped), std::pair(dropped, constant)}) {
+        EXPECT_EQ(feature_dropout_of(one)["configuration"], other["configuration"]);
+        EXPECT_EQ(feature_dropout_of(one)["predicted"]["epoch_seconds"], other["predicted"]["epoch_seconds"]);
+        EXPECT_EQ(feature_dropout_of(one)["predicted"]["peak_bytes_per_rank"],
+                  other["predicted"]["peak_bytes_per_rank"]);
+    }
+    EXPECT_THAT(
+        gnnplan(reddit).out,
+        ::testing::ContainsRegex("dropout  with dropout on the features \\(--dropout 0.5\\): 1d 8x1 DD S-, 34 ms, "
+                                 "3.7x\n"));
+    EXPECT_THAT(
+        gnnplan(reddit + "--dropout 0.5").out,
+        HasSubstr("dropout  without dropout on the features (--input-dropout 0): 1d 8x1 SD S-, 9.2 ms, 3.7x as fast"));
+}
+
+TEST(Plan, SaysNothingOfDropoutThatIsNoQuestion) {
+    const std::string reddit = "plan --graph reddit --ranks 8 --machine a6000x8 --json ";
+    for (const char* settled : {"--dropout 0", "--dropout 0.5 --input-dropout 0", "--constant-input", "--task infer"}) {
+        EXPECT_TRUE(feature_dropout_of(gnnplan(reddit + settled).json()).is_null()) << settled;
+    }
 }
 
 // A device is judged by what it holds; what its host needs to load stands apart, and so does what is not counted.
@@ -349,7 +387,9 @@ TEST(Plan, TableFileHoldsWhatTheTableShows) {
     EXPECT_EQ(ranking["ties"], near);
     EXPECT_EQ(ranking["separated"], near == 1);
     ASSERT_GT(near, 1);
-    EXPECT_THAT(outcome.out, HasSubstr("#1 to #" + std::to_string(near) + " are a tie"));
+    EXPECT_EQ(ranking["sure"]["machine"], "preset");
+    EXPECT_EQ(ranking["sure"]["undecided"][1]["name"], "1d");
+    EXPECT_THAT(outcome.out, HasSubstr("rdm and 1d (within 15 %)"));
     EXPECT_EQ(gnnplan("plan --graph cora --table /nonexistent/r.json").code, 73);
 }
 

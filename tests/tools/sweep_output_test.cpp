@@ -1,5 +1,6 @@
 // Sweeps without a search: combinations, lines, tables, CSV, pictures.
 #include "tools/gnnplan/sweep_output.hpp"
+#include "planner/catalog/machines.hpp"
 #include "tests/tools/sweep_sample.hpp"
 #include "tests/tools/xml_check.hpp"
 #include "tools/advise/configuration_text.hpp"
@@ -234,9 +235,10 @@ TEST(SweepTable, FitsHundredColumns) {
     EXPECT_THAT(full_table(sweep).text(false), HasSubstr("so it is cut"));
 }
 
-TEST(SweepReport, SaysOnceWhatAPresetCanBeTrustedWith) {
-    const std::string trust = "typically three times too small";
+TEST(SweepReport, SaysOnceHowSureItIs) {
+    const std::string trust = "those predicted (likely 3).";
     SweepReport report{"graph", "gcn 8-4, training", "machine", {sample(), {"a note"}}, {"a sentence"}};
+    report.shown.sweep.machine = catalog::find_machine("a6000x8");
     const std::string text = report_text(report, false);
     EXPECT_THAT(text, HasSubstr("graph    graph\nmodel    gcn 8-4, training\nmachine  machine\n"));
     EXPECT_THAT(text, HasSubstr("a note\n"));
@@ -244,8 +246,10 @@ TEST(SweepReport, SaysOnceWhatAPresetCanBeTrustedWith) {
     EXPECT_THAT(text, HasSubstr(trust));
     EXPECT_EQ(text.find(trust), text.rfind(trust));
     for (const std::string& line : lines_of(text)) EXPECT_LE(line.size(), 100U) << line;
+    EXPECT_THAT(picture_caption(report).back(), HasSubstr(trust));
     report.shown.sweep.machine.measured = true;
     EXPECT_THAT(report_text(report, false), ::testing::Not(HasSubstr(trust)));
+    EXPECT_THAT(picture_caption(report).back(), HasSubstr("True times are 0.8 to 1.2 times those predicted."));
 }
 
 TEST(SweepReport, ThePageHasATableAndNoScript) {
@@ -306,7 +310,7 @@ TEST(SweepPlot, TiesAreShadedAndIdealScalingIsDrawn) {
     EXPECT_DOUBLE_EQ(ideal.points[0].y, 50);
     EXPECT_DOUBLE_EQ(ideal.points[2].y, 12.5);
     const auto alone = sweep_panels(sweep_of({numbers("hidden", {16, 64})}, [](const auto&) { return 10; }));
-    EXPECT_EQ(alone[0].bands[0].name, "predictions err by 25 %");
+    EXPECT_EQ(alone[0].bands[0].name, "a tie, within 25 %");
     EXPECT_DOUBLE_EQ(alone[0].bands[0].spans[0].low, 8);
     EXPECT_DOUBLE_EQ(alone[0].bands[0].spans[0].high, 12.5);
 }

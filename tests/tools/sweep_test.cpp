@@ -85,7 +85,7 @@ TEST(SweepTool, FilesAreWritten) {
     ASSERT_EQ(gnnplan(sweep + " --plot " + html).code, 0);
     EXPECT_EQ(xml_error(read_text(svg)), "");
     EXPECT_THAT(read_text(svg), HasSubstr("hidden=256"));
-    EXPECT_THAT(read_text(svg), HasSubstr("predictions err by 25 %"));
+    EXPECT_THAT(read_text(svg), HasSubstr("a tie, within 25 %"));
     EXPECT_THAT(read_text(html), HasSubstr("<table>"));
     EXPECT_THAT(read_text(html), ::testing::StartsWith("<!DOCTYPE html>"));
     const std::string table = read_text(csv);
@@ -149,8 +149,26 @@ TEST(SweepTool, SaysLittleOfManySchemesAndLosesNothing) {
     EXPECT_LE(json["sentences"].size(), 10U);
     // Two digits of a machine that was not measured, and a word about them.
     EXPECT_THAT(outcome.out, ::testing::ContainsRegex("\\*[0-9]([0-9]|0+|\\.[0-9])? ms"));
-    const std::string trust = "typically three times too small";
-    EXPECT_THAT(outcome.out, HasSubstr(trust));
+    EXPECT_THAT(outcome.out, HasSubstr("True times are 1 to 8 times those"));
+    EXPECT_EQ(json["sure"]["machine"], "preset");
+    EXPECT_EQ(json["sure"]["time_factors"]["most"], 8);
+}
+
+TEST(SweepTool, EachPointHasTheAnswerWithDropout) {
+    const std::string sweep = "sweep --graph reddit --machine a6000x8 --vary ranks=4,8 ";
+    const auto constant = gnnplan(sweep + "--json").json()["points"];
+    const auto dropped = gnnplan(sweep + "--dropout 0.5 --json").json()["points"];
+    for (std::size_t i = 0; i < constant.size(); ++i) {
+        EXPECT_EQ(constant[i]["with_feature_dropout"]["epoch_seconds"], dropped[i]["best"]["epoch_seconds"]);
+        EXPECT_EQ(dropped[i]["without_feature_dropout"]["epoch_seconds"], constant[i]["best"]["epoch_seconds"]);
+        EXPECT_TRUE(constant[i]["without_feature_dropout"].is_null());
+        EXPECT_TRUE(dropped[i]["with_feature_dropout"].is_null());
+    }
+    const std::string text = gnnplan(sweep).out;
+    EXPECT_THAT(text,
+                ::testing::ContainsRegex("dropout  with dropout on the features \\(--dropout 0.5\\) an epoch takes "
+                                         "3\\.[0-9] to 3\\.[0-9] times as long"));
+    EXPECT_THAT(text, HasSubstr("1d 8x1 DD S-, 34 ms (ranks=8)"));
 }
 
 TEST(SweepTool, RangesAreToldHowToBeWritten) {

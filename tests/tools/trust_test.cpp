@@ -1,30 +1,10 @@
-// The sentences about predictions for machines that were measured and for those that were not.
+// The digits of predictions for machines that were measured and for those that were not.
 #include "tools/text/trust.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace gnnplan::tools {
 namespace {
-
-using ::testing::HasSubstr;
-
-TEST(Trust, APresetSaysWhatWasFoundOfPresets) {
-    Machine preset;
-    EXPECT_THAT(trust_sentence(preset), HasSubstr("gains from more ranks are optimistic"));
-    preset.accelerators = true;
-    const std::string sentence = trust_sentence(preset);
-    for (const char* part : {"orders and schemes can be trusted", "three times too small", "more GPUs are optimistic",
-                             "docs/published.md"}) {
-        EXPECT_THAT(sentence, HasSubstr(part));
-    }
-    Machine measured;
-    measured.measured = true;
-    EXPECT_EQ(trust_sentence(measured), "");
-    Machine calibrated;
-    calibrated.calibration.emplace();
-    EXPECT_EQ(trust_sentence(calibrated), "");
-}
 
 TEST(Trust, APresetHasTwoDigits) {
     const Machine preset;

@@ -1,5 +1,6 @@
 // The worth of choices names the chosen one and the other.
 #include "tools/advise/worth.hpp"
+#include "tools/advise/feature_dropout.hpp"
 #include "tools/text/lines.hpp"
 
 #include <gmock/gmock.h>
@@ -55,6 +56,21 @@ TEST(Worth, ASwitchIsNamedByItsRow) {
     Configuration partitioned = chosen();
     partitioned.parts = 4;
     EXPECT_THAT(worth(partitioned, {"parts", "off"}, chosen()), HasSubstr("partition  without"));
+}
+
+TEST(Worth, DropoutOnTheFeaturesIsAChoiceOfTheRun) {
+    EXPECT_THAT(worth({"feature_dropout", "on"}, [](Configuration&) {}),
+                HasSubstr("no dropout on the features  with it"));
+    EXPECT_THAT(worth({"feature_dropout", "off"}, [](Configuration&) {}),
+                HasSubstr("dropout on the features  without it"));
+    Infeasible infeasible;
+    infeasible.needed_bytes = std::int64_t{3} << 30;
+    infeasible.available_bytes = std::int64_t{2} << 30;
+    EXPECT_EQ(dropout_text(infeasible, RunRecord()),
+              "with dropout on the features (`dropout 0.5`) nothing fits: it needs 3 GiB of 2 GiB per rank");
+    EXPECT_EQ(times_text(3.66), "3.7x");
+    EXPECT_EQ(times_text(1.116), "+12 %");
+    EXPECT_EQ(times_text(0.25), "4.0x as fast");
 }
 
 TEST(Worth, OrdersAreNamedByTheirLayers) {

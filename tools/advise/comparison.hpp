@@ -37,6 +37,7 @@ struct Side {
     std::int64_t total_bytes = 0, max_rank_bytes = 0, peak_bytes = 0;
     std::map<std::string, KindCost> kinds;
     std::optional<Machine> machine;  // that predictions are for; a run report does not say
+    std::string evidence;            // for those predictions
     int ranks = 1;
 };
 

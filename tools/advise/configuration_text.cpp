@@ -45,6 +45,11 @@ std::string choices_text(const Configuration& configuration) {
     return choices.empty() ? "-" : fmt::format("{}", fmt::join(choices, ", "));
 }
 
+std::string orders_text(const Configuration& configuration) {
+    const std::string backward = format_orders_cell(text(configuration.backward));
+    return format_orders_cell(text(configuration.forward)) + (backward.empty() ? "" : " " + backward);
+}
+
 std::string configuration_text(const Configuration& configuration) {
     std::string line = fmt::format("{} {} {}", scheme_of(configuration), configuration.grid.text(),
                                    format_orders(text(configuration.forward)));

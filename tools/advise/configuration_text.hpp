@@ -16,6 +16,9 @@ std::string kept_text(const std::vector<KeptProduct>& products);
 // does.
 std::string choices_text(const Configuration& configuration);
 
+// The orders of both passes for a cell of a table: "SD S-"; of an inference "SD".
+std::string orders_text(const Configuration& configuration);
+
 // All of it on one line: "rdm 1x8 SD SS, kept ÂX, overlap". Equal texts are the same choice to a reader.
 std::string configuration_text(const Configuration& configuration);
 

@@ -1,6 +1,7 @@
 #include "tools/advise/plan_text.hpp"
 
 #include "planner/cost/tie.hpp"
+#include "tools/advise/evidence.hpp"
 #include "tools/text/format.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
@@ -25,8 +26,9 @@ std::string widths_text(const std::vector<std::int64_t>& widths) {
 }
 
 std::string machine_line(const Machine& machine) {
-    return fmt::format("{} ({})", machine.name,
-                       machine.measured ? machine.source : "preset, not measured here: expect larger error");
+    if (machine.measured) return fmt::format("{} ({})", machine.name, machine.source);
+    return fmt::format("{} ({}, not measured here: expect larger error)", machine.name,
+                       origin_of(machine) == MachineOrigin::preset ? "preset" : "a profile of your own");
 }
 
 std::string ranks_text(int ranks, const Machine& machine) {

@@ -3,6 +3,7 @@
 #include "planner/cost/tie.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/feature_dropout.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/advise/switch_words.hpp"
 #include "tools/text/format.hpp"
@@ -47,6 +48,10 @@ Words words_of(const Alternative& alternative, const Configuration& chosen) {
     if (choice.key == "grid") return {"grid " + chosen.grid.text(), other.grid.text()};
     if (choice.key == "cached_aggregation") return {"ÂX kept across epochs", "made in every epoch"};
     if (choice.key == "kept") return {kept_text(products_kept(chosen)) + " kept", "nothing kept"};
+    if (choice.key == "feature_dropout") {
+        const bool added = choice.value == "on";
+        return {added ? "no dropout on the features" : "dropout on the features", added ? "with it" : "without it"};
+    }
     if (choice.key == "baseline")
         return {"all of this", fmt::format("what {} does by default", choice.value == "pyg" ? "PyG" : "DGL")};
     return {text(choice), ""};  // of another version's plan
@@ -67,8 +72,7 @@ bool fits(const Plan& plan, const Alternative& alternative) {
 }
 
 std::string verdict(const Plan& plan, const Alternative& alternative) {
-    const double times = ratio(plan, alternative);
-    std::string text = times >= 2 ? fmt::format("{:.1f}x", times) : fmt::format("{:+.0f} %", 100 * (times - 1));
+    std::string text = times_text(ratio(plan, alternative));
     if (tied(plan, alternative)) text += ", a tie";
     if (!fits(plan, alternative)) {
         text += ", over memory: " + format_memory(alternative.predicted.peak_bytes_per_rank);

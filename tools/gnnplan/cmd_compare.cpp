@@ -98,8 +98,8 @@ std::string measured_text(const Comparison& comparison) {
                                format_seconds(*plan.predicted_seconds, *plan.machine)));
 }
 
-// Whether the predictions can be told apart, and what they can be trusted with.
-std::string trust_text(const Comparison& comparison) {
+// Whether the predictions can be told apart, and what they were compared with.
+std::string certainty_text(const Comparison& comparison) {
     if (const std::string measured = measured_text(comparison); !measured.empty()) return measured;
     const std::optional<bool> tie = comparison.tie();
     if (!tie || comparison.a.configuration == comparison.b.configuration) return "";
@@ -108,11 +108,11 @@ std::string trust_text(const Comparison& comparison) {
     const std::string error = fmt::format("{:.0f} %", 100 * cost::model_error(machine));
     const std::string times =
         fmt::format("the predicted times are {:.1f} % apart", 100 * (std::max(ratio, 1 / ratio) - 1));
-    const std::string apart = *tie ? fmt::format("A tie: {}, predictions err by {}.", times, error)
-                                   : fmt::format("{} is predicted faster by more than the {} that predictions err by.",
-                                                 ratio < 1 ? "B" : "A", error);
-    const std::string trust = trust_sentence(machine);
-    return "\n" + wrapped("", "", apart) + (trust.empty() ? "" : wrapped("", "", trust));
+    const std::string apart = *tie ? fmt::format("A tie: {}, and less than {} decides nothing.", times, error)
+                                   : fmt::format("{} is faster: {}, and less than {} would decide nothing.",
+                                                 ratio < 1 ? "B" : "A", times, error);
+    return "\n" + wrapped("", "", apart) +
+           wrapped("", "", comparison.a.machine ? comparison.a.evidence : comparison.b.evidence);
 }
 
 std::string human_text(const Comparison& comparison, bool color) {
@@ -139,7 +139,7 @@ std::string human_text(const Comparison& comparison, bool color) {
         if (c.a.value_or(0) != 0 || c.b.value_or(0) != 0) add_row(table, "  " + c.name, c, bytes_text);
     }
     return side_text("A", comparison.a) + side_text("B", comparison.b) + differences_text(comparison) +
-           settings_text(comparison.settings) + "\n" + table.text(color) + trust_text(comparison);
+           settings_text(comparison.settings) + "\n" + table.text(color) + certainty_text(comparison);
 }
 
 // Each said once, if it is of both.

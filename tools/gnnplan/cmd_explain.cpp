@@ -4,7 +4,9 @@
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
+#include "tools/advise/certainty.hpp"
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/feature_dropout.hpp"
 #include "tools/advise/json/analysis_json.hpp"
 #include "tools/advise/json/explanation_json.hpp"
 #include "tools/advise/plan_text.hpp"
@@ -17,6 +19,7 @@
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
+#include "tools/text/option_names.hpp"
 #include "tools/text/table.hpp"
 #include "tools/text/trust.hpp"
 
@@ -133,8 +136,8 @@ std::string head_text(const Plan& plan) {
     const Candidate& chosen = plan.candidates.front();
     const Prediction& predicted = chosen.predicted;
     const std::string indent(9, ' ');
-    const std::string trust = trust_sentence(plan.machine);
     const std::string buffer = buffer_text(plan);
+    const std::string dropout = with_dashes(dropout_text(plan));
     return wrapped("graph    ", indent, graph_line(plan.problem)) +
            wrapped("machine  ", indent,
                    machine_line(plan.machine) + ", " + ranks_text(plan.problem.ranks, plan.machine)) +
@@ -143,7 +146,8 @@ std::string head_text(const Plan& plan) {
            fmt::format("{:<9}{}; {} in total, {} of the busiest rank{}\n", time_name(plan.problem.task),
                        format_seconds(predicted.epoch_seconds, plan.machine), format_bytes(predicted.total_bytes),
                        format_bytes(predicted.max_rank_bytes), predicted.estimate ? " (estimate)" : "") +
-           (trust.empty() ? "" : wrapped(indent, indent, trust)) + "\n";
+           labelled("sure", sure_text(certainty_of(plan))) + (dropout.empty() ? "" : labelled("dropout", dropout)) +
+           "\n";
 }
 
 // A plan does not hold the graph that it was made with.

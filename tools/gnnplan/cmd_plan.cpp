@@ -2,6 +2,7 @@
 #include "planner/io/files.hpp"
 #include "planner/io/outputs.hpp"
 #include "planner/io/plan.hpp"
+#include "tools/advise/feature_dropout.hpp"
 #include "tools/advise/json/selection_json.hpp"
 #include "tools/advise/launcher.hpp"
 #include "tools/advise/pins.hpp"
@@ -115,11 +116,29 @@ std::string drawn_line(const ProblemRecord& problem, const GraphStats& graph) {
                              graph.exact() ? "" : "at most ", fmt::join(nonzeros, ", ")));
 }
 
-SelectResult select_with_progress(const Problem& problem, const Machine& machine, SelectOptions options) {
+struct Answer {
+    SelectResult result;
+    std::optional<SelectResult> otherwise;  // with_features_otherwise
+};
+
+Answer search(const Problem& problem, const Machine& machine, SelectOptions options) {
     measure::SteadyClock clock;
     ProgressLine line(clock, is_quiet());
     options.progress = [&](const std::string& what) { line.show(what); };
-    return select(problem, machine, options);
+    Answer answer{select(problem, machine, options), {}};
+    if (!answer.result) return answer;
+    Plan& plan = answer.result.selection->plan;
+    answer.otherwise = with_features_otherwise(problem, machine, options, plan.candidates.front().configuration);
+    if (answer.otherwise && *answer.otherwise)
+        plan.alternatives.push_back(feature_dropout(*answer.otherwise->selection, plan.problem.run));
+    return answer;
+}
+
+// The answer with the features treated otherwise; "" where that is no question, or has none for another reason.
+std::string dropout_line(const Plan& plan, const std::optional<SelectResult>& otherwise) {
+    std::string text = dropout_text(plan);
+    if (otherwise && otherwise->infeasible) text = dropout_text(*otherwise->infeasible, plan.problem.run);
+    return text.empty() ? "" : labelled("dropout", with_dashes(text));
 }
 
 int run_plan(const Context& context, const PlanOptions& options) {
@@ -131,7 +150,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     if (options.problem.model.task == "infer") refuse_training_questions(options.run);
     LoadedProblem loaded = load_and_say(options.problem);
     loaded.problem.record.run = run_record(options.run);
-    SelectResult result = select_with_progress(loaded.problem, machine, pins);
+    auto [result, otherwise] = search(loaded.problem, machine, pins);
     if (!result) {
         if (result.infeasible && options.json) print_json(encode(*result.infeasible, with_dashes(result.message)));
         throw Error(result.code, result.message);
@@ -152,7 +171,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     }
     const bool color = use_color(context.color);
     print(plan_header(plan.problem, machine, *result.selection) + drawn_line(plan.problem, *loaded.problem.graph) +
-          "\n" + plan_table(*result.selection, pins.pareto, options.top, color) +
+          "\n" + plan_table(*result.selection, pins.pareto, options.top, color) + dropout_line(plan, otherwise) +
           memory_lines(*result.selection, *loaded.problem.graph) + balance_line(plan, *loaded.problem.graph) +
           run_outlook(plan, *loaded.problem.graph) + run_hint(options, machine));
     return 0;

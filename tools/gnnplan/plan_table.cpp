@@ -1,6 +1,7 @@
 #include "tools/gnnplan/plan_table.hpp"
 
-#include "planner/cost/tie.hpp"
+#include "tools/advise/certainty.hpp"
+#include "tools/advise/configuration_text.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/gnnplan/plan_legend.hpp"
 #include "tools/text/format.hpp"
@@ -19,30 +20,6 @@
 
 namespace gnnplan::tools {
 namespace {
-
-std::string separation_line(const Selection& selection) {
-    const std::optional<double> slower = separation(selection);
-    if (!slower) return "";
-    const Machine& machine = selection.plan.machine;
-    const std::string error = fmt::format("predictions err by {:.0f} % {}", 100 * cost::model_error(machine),
-                                          machine.calibration ? "(median, cross-validated)" : "or more");
-    const std::int64_t tied = ties(selection);
-    if (tied == 1) {
-        const std::string lead = *slower < 1 ? fmt::format("#1 leads #2 by {:.2g} %", 100 * *slower)
-                                             : fmt::format("#1 is {:.2g} times as fast as #2", 1 + *slower);
-        return labelled("lead", fmt::format("{}; {}.", lead, error));
-    }
-    const std::string then = selection.plan.problem.task == Task::infer
-                                 ? "gnnrun takes #1: one pass is too short to try others"
-                                 : "gnnrun will time those of the plan during its first epochs, using at most 5 % of "
-                                   "the run";
-    return labelled("tie", fmt::format("#1 to #{} are a tie: {}. {}.", tied, error, then));
-}
-
-std::string trust_line(const Machine& machine) {
-    const std::string sentence = trust_sentence(machine);
-    return sentence.empty() ? "" : labelled("trust", sentence);
-}
 
 // Classes that are set aside for one reason share a row.
 std::string rejected_table(const std::vector<Rejection>& rejected, bool color) {
@@ -102,11 +79,6 @@ std::vector<std::size_t> next_fastest(const std::vector<RankedConfiguration>& ra
         if (std::find(shown.begin(), shown.end(), i) == shown.end()) rest.push_back(i);
     }
     return rest;
-}
-
-std::string orders_text(const Configuration& c) {
-    const std::string backward = format_orders_cell(text(c.backward));
-    return format_orders_cell(text(c.forward)) + (c.backward.empty() ? "" : " " + backward);
 }
 
 // Rows of one selection; orders of long networks go where cells may be broken.
@@ -217,7 +189,7 @@ std::string plan_table(const Selection& selection, const std::vector<Objective>&
                                         [](const RankedConfiguration& r) { return r.fits; });
     return table.text(color, line_width) +
            plan_legend(legend, selection.plan.problem.task, objectives, static_cast<std::size_t>(compared)) +
-           rejected_table(selection.rejected, color) + separation_line(selection) + trust_line(selection.plan.machine);
+           rejected_table(selection.rejected, color) + labelled("sure", sure_text(certainty_of(selection.plan)));
 }
 
 std::string memory_lines(const Selection& selection, const GraphStats& graph) {

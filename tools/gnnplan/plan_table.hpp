@@ -14,8 +14,8 @@ namespace gnnplan::tools {
 
 // Graph, model, machine and how large the search was.
 std::string plan_header(const ProblemRecord& problem, const Machine& machine, const Selection& selection);
-// The best of each scheme and the rest of the `top` fastest, what their words mean, what is not shown and why, and what
-// the model cannot tell apart. `objectives`: what the search marked the front over.
+// The best of each scheme and the rest of the `top` fastest, what their words mean, what is not shown and why, and how
+// sure that is. `objectives`: what the search marked the front over.
 std::string plan_table(const Selection& selection, const std::vector<Objective>& objectives, std::int64_t top,
                        bool color);
 // For accelerators, the memory of loading on their hosts, and whether the best plan leaves a device some; else "".

@@ -143,12 +143,12 @@ private:
         });
     }
 
-    // Between the fastest and what is a tie with it; of a race without rivals, what the one prediction errs by.
+    // Between the fastest and what is a tie with it; of a race without rivals, the times that are a tie with its own.
     PlotBand band(const Race& race) const {
         const double factor = 1 + cost::model_error(sweep_.machine);
         const std::string error = tie_text(sweep_.machine);
         const bool rivals = race.competitors.size() > 1;
-        PlotBand band{rivals ? "a tie with the fastest, within " + error : "predictions err by " + error, {}};
+        PlotBand band{(rivals ? "a tie with the fastest, within " : "a tie, within ") + error, {}};
         for (const Contest& contest : race.contests) {
             const SweepPoint* fastest = contest.fastest();
             if (fastest == nullptr) continue;

@@ -1,12 +1,14 @@
 #include "tools/gnnplan/sweep_report.hpp"
 
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/sweep/sweep_certainty.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
+#include "tools/advise/sweep/sweep_dropout.hpp"
 #include "tools/gnnplan/plot.hpp"
 #include "tools/gnnplan/sweep_output.hpp"
 #include "tools/text/lines.hpp"
+#include "tools/text/option_names.hpp"
 #include "tools/text/table.hpp"
-#include "tools/text/trust.hpp"
 
 #include <fmt/format.h>
 
@@ -58,17 +60,19 @@ std::string report_text(const SweepReport& report, bool color) {
     for (const std::string& remark : remarks_of(report)) out += paragraph(remark);
     const std::string fastest = fastest_text(sweep);
     if (!fastest.empty()) out += "\n" + labelled("fastest", fastest);
+    const std::string dropout = with_dashes(dropout_sentence(sweep));
+    if (!dropout.empty()) out += (fastest.empty() ? "\n" : "") + labelled("dropout", dropout);
     if (!report.sentences.empty()) out += "\n";
     for (const std::string& sentence : report.sentences) out += paragraph(sentence);
-    const std::string trust = trust_sentence(sweep.machine);
-    return trust.empty() ? out : out + "\n" + paragraph(trust);
+    return out + "\n" + labelled("sure", sure_text(certainty_of(sweep)));
 }
 
 std::vector<std::string> picture_caption(const SweepReport& report) {
     std::vector<std::string> caption = report.sentences;
     for (const std::string& note : report.shown.notes) caption.push_back(note);
-    const std::string trust = trust_sentence(report.shown.sweep.machine);
-    if (!trust.empty()) caption.push_back(trust);
+    const std::string dropout = with_dashes(dropout_sentence(report.shown.sweep));
+    if (!dropout.empty()) caption.push_back("Dropout: " + dropout + ".");
+    caption.push_back("How sure: " + sure_text(certainty_of(report.shown.sweep)));
     return caption;
 }
 
@@ -89,8 +93,9 @@ std::string report_page(const SweepReport& report, const std::string& title, con
         for (const std::string& sentence : report.sentences) body += "<li>" + xml_escaped(sentence) + "</li>\n";
         body += "</ul>\n";
     }
-    const std::string trust = trust_sentence(sweep.machine);
-    if (!trust.empty()) body += html_paragraphs({trust});
+    const std::string dropout = with_dashes(dropout_sentence(sweep));
+    if (!dropout.empty()) body += html_paragraphs({"Dropout: " + dropout + "."});
+    body += html_paragraphs({"How sure: " + sure_text(certainty_of(sweep))});
     body += "<details>\n<summary>Every point, with all that was chosen</summary>\n<div class=\"scroll\">" +
             full_table(sweep).html() + "</div>\n</details>\n";
     return html_page(title, body + "<p><code>" + xml_escaped(command) + "</code></p>\n");

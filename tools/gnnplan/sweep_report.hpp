@@ -1,4 +1,4 @@
-// A sweep for people: tables, sentences and what they can be trusted with, as text and as a page.
+// A sweep for people: tables, sentences and how sure they are, as text and as a page.
 #pragma once
 
 #include "tools/advise/sweep/sweep.hpp"
@@ -17,7 +17,7 @@ struct SweepReport {
 // Every line at most line_width long, where its words are.
 std::string report_text(const SweepReport& report, bool color);
 
-// The caption of a picture that goes alone: sentences, notes and what the times can be trusted with.
+// The caption of a picture that goes alone: sentences, notes and how sure they are.
 std::vector<std::string> picture_caption(const SweepReport& report);
 
 // A page with the picture; no script, nothing from elsewhere.

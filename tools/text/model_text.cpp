@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 namespace gnnplan::tools {
 
 std::string model_text(const ModelRecord& model) {
@@ -18,6 +21,13 @@ std::string model_text(const ModelRecord& model) {
     if (model.residual) text += ", residual";
     if (model.jk_concat) text += ", jk concat";
     return text + (model.bias ? " with bias" : "");
+}
+
+std::string model_title(const std::string& name) {
+    if (name == "sage") return "GraphSAGE";
+    std::string title = name;
+    std::ranges::transform(title, title.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return title;
 }
 
 }  // namespace gnnplan::tools

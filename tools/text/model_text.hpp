@@ -10,4 +10,7 @@ namespace gnnplan::tools {
 // "sage max, residual with bias".
 std::string model_text(const ModelRecord& model);
 
+// A model's name as papers write it: "GCN", "GraphSAGE".
+std::string model_title(const std::string& name);
+
 }  // namespace gnnplan::tools

@@ -2,8 +2,6 @@
 
 #include "tools/text/format.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 namespace gnnplan::tools {
@@ -17,14 +15,6 @@ double two_digits(double value) {
 }  // namespace
 
 bool calibrated(const Machine& machine) { return machine.measured || machine.calibration.has_value(); }
-
-std::string trust_sentence(const Machine& machine) {
-    if (calibrated(machine)) return "";
-    return fmt::format(
-        "Not measured here: orders and schemes can be trusted; seconds are typically three times too small (at worst "
-        "eight), and gains from more {} are optimistic (docs/published.md).",
-        machine.accelerators ? "GPUs" : "ranks");
-}
 
 double trusted_digits(double value, const Machine& machine) {
     return value <= 0 || calibrated(machine) ? value : two_digits(value);

@@ -1,4 +1,4 @@
-// How far the times predicted for a machine can be trusted, in words and in digits.
+// How many digits the times predicted for a machine deserve.
 #pragma once
 
 #include <gnnplan/ir/machine.hpp>
@@ -6,10 +6,6 @@
 #include <string>
 
 namespace gnnplan::tools {
-
-// The finding of docs/published.md about machines that were not measured, as one sentence without a line break; "" for
-// a machine that was calibrated.
-std::string trust_sentence(const Machine& machine);
 
 // Whether times of it come from measurements.
 bool calibrated(const Machine& machine);

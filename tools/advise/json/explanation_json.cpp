@@ -2,6 +2,7 @@
 
 #include "planner/io/enum_names.hpp"
 #include "planner/io/plan_keys.hpp"
+#include "tools/advise/certainty.hpp"
 #include "tools/advise/worth.hpp"
 
 #include <utility>
@@ -60,7 +61,7 @@ io::Document encode(const Plan& plan, const Explanation& explanation) {
                                                   {"predicted", io::encode(chosen.predicted)}});
     document.set("units", std::move(units)).set("steps", std::move(steps)).set("memory", std::move(memory));
     document.set("runner_up", explanation.runner_up ? encode(*explanation.runner_up) : io::Document());
-    return document.set("alternatives", encode_alternatives(plan));
+    return document.set("sure", encode(certainty_of(plan))).set("alternatives", encode_alternatives(plan));
 }
 
 }  // namespace gnnplan::tools

@@ -2,6 +2,7 @@
 
 #include "planner/cost/tie.hpp"
 #include "planner/io/plan_keys.hpp"
+#include "tools/advise/certainty.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/text/option_names.hpp"
 
@@ -61,6 +62,7 @@ io::Document encode_ranking(const Selection& selection) {
                                  {"model_error", cost::model_error(selection.plan.machine)},
                                  {"ties", ties(selection)},
                                  {"separated", slower && ties(selection) == 1},
+                                 {"sure", encode(certainty_of(selection.plan))},
                                  {"ranked", encode(selection.ranked)},
                                  {"rejected", encode(selection.rejected)}});
 }

@@ -4,6 +4,7 @@
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/advise/json/selection_json.hpp"
+#include "tools/advise/sweep/sweep_certainty.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
 #include "tools/text/version.hpp"
 
@@ -25,7 +26,12 @@ io::Document encode_variations(const Sweep& sweep) {
     return variations;
 }
 
+io::Document encode_best(const std::optional<RankedConfiguration>& best) {
+    return best ? encode(*best) : io::Document();
+}
+
 io::Document encode_points(const Sweep& sweep) {
+    const bool drops = sweep.problem.run.drops_features().has_value();
     io::Document points = io::Document::array();
     const std::vector<std::optional<Scaling>> scaling = scaling_of(sweep);
     for (std::size_t i = 0; i < sweep.points.size(); ++i) {
@@ -35,7 +41,9 @@ io::Document encode_points(const Sweep& sweep) {
             settings.set(sweep.variations[v].key, value_of(sweep.variations[v].settings[point.at[v]]));
         }
         io::Document entry = io::Document::object({{"settings", std::move(settings)}});
-        entry.set("best", point.best ? encode(*point.best) : io::Document());
+        entry.set("best", encode_best(point.best));
+        entry.set("with_feature_dropout", drops ? io::Document() : encode_best(point.otherwise));
+        entry.set("without_feature_dropout", drops ? encode_best(point.otherwise) : io::Document());
         entry.set("exit_code", point.best ? 0 : static_cast<int>(point.code));
         entry.set("speed_up", scaling[i] ? io::Document(scaling[i]->speed_up) : io::Document());
         entry.set("efficiency", scaling[i] ? io::Document(scaling[i]->efficiency) : io::Document());
@@ -104,6 +112,7 @@ io::Document encode(const Question& question, const SweepAnswers& answers, const
                                 {"machine", io::machine_fingerprint(question.machine)}})},
          {"variations", encode_variations(answers.sweep)},
          {"points", encode_points(answers.sweep)},
+         {"sure", encode(certainty_of(answers.sweep))},
          {"sentences", std::move(sentences)},
          {"crossings", std::move(crossings)},
          {"bandwidth_break_even", std::move(links)}});

@@ -2,6 +2,7 @@
 
 #include "planner/io/document.hpp"
 #include "planner/io/enum_names.hpp"
+#include "tools/advise/certainty.hpp"
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/advise/pytorch/pytorch_layout.hpp"
@@ -40,7 +41,7 @@ std::string comments(const std::vector<Line>& lines) {
 std::string head(const Plan& plan) {
     const Candidate& chosen = plan.candidates.front();
     const bool trains = plan.problem.task == Task::train;
-    const std::string trust = trust_sentence(plan.machine);
+    const Certainty certainty = certainty_of(plan);
     return fmt::format(
                "#!/usr/bin/env python3\n"
                "# A plan of gnnplan in PyTorch. class Model has the plan's products in the plan's order; copy it\n"
@@ -52,9 +53,11 @@ std::string head(const Plan& plan) {
                       : "python3 THIS_FILE GRAPH --weights FILE   --help lists options") +
            comment("graph", graph_line(plan.problem)) + comment("plan", configuration_text(chosen.configuration)) +
            comment(time_name(plan.problem.task),
-                   fmt::format("{} predicted on {} x {}, {} a rank. {}",
+                   fmt::format("{} predicted on {} x {}, {} a rank. {} {}",
                                format_seconds(chosen.predicted.epoch_seconds, plan.machine), plan.problem.ranks,
-                               plan.machine.name, format_memory(chosen.predicted.peak_bytes_per_rank), trust)) +
+                               plan.machine.name, format_memory(chosen.predicted.peak_bytes_per_rank),
+                               range_text(certainty.seconds, certainty.factors, plan.machine, plan.problem.task),
+                               certainty.evidence)) +
            "#\n"
            "# A is the adjacency matrix as the plan weighs it, row v for the in-neighbours of v; x is what a\n" +
            (trains ? "# layer reads, g the gradient of what its product returns.\n" : "# layer reads.\n");

@@ -26,6 +26,10 @@ struct Variation {
 struct SweepPoint {
     std::vector<std::size_t> at;              // the setting of each variation
     std::optional<RankedConfiguration> best;  // none: see `code` and `why`
+    // The best where runs treat their features otherwise (tools/advise/feature_dropout.hpp); none where that is no
+    // question, or where nothing fits then.
+    std::optional<RankedConfiguration> otherwise;
+    bool otherwise_over_memory = false;
     std::vector<RankedConfiguration> pareto;  // time against memory, by increasing memory
     std::vector<Rejection> rejected;          // what the search set aside
     ErrorCode code = ErrorCode::internal;
@@ -41,6 +45,7 @@ struct Sweep {
     std::vector<Variation> variations;
     std::vector<SweepPoint> points;  // the last variation fastest
     Machine machine;                 // that was asked about: predictions err as its do
+    ProblemRecord problem = {};      // that was asked about, before anything varies
 
     Task task() const;
 };

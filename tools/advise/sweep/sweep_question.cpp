@@ -1,6 +1,7 @@
 #include "tools/advise/sweep/sweep_question.hpp"
 #include "tools/advise/sweep/sweep_link.hpp"
 
+#include "tools/advise/feature_dropout.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/text/counts.hpp"
 #include "tools/text/format.hpp"
@@ -130,6 +131,12 @@ double read_number(const Variable& varied, const std::string& text) {
     }
 }
 
+Problem problem_of(const Question& question) {
+    Problem problem = with_shape(*question.loaded, question.shape);
+    problem.record.space = question.search.space == SearchSpace::paper ? "paper" : "full";
+    return problem;
+}
+
 SweepPoint plan_point(const Question& question) {
     SweepPoint point;
     SelectResult result = answer(question);
@@ -148,6 +155,10 @@ SweepPoint plan_point(const Question& question) {
     point.pareto = time_memory_front(result.selection->ranked);
     point.memory_limit = result.selection->memory_per_rank;
     point.rejected = std::move(result.selection->rejected);
+    if (const auto otherwise = answer_otherwise(question, point.best->configuration)) {
+        if (*otherwise) point.otherwise = otherwise->selection->ranked.front();
+        point.otherwise_over_memory = otherwise->infeasible.has_value();
+    }
     return point;
 }
 
@@ -163,7 +174,7 @@ void check_answered(const Sweep& sweep) {
 SelectResult answer(const Question& question) {
     Problem problem;
     try {
-        problem = with_shape(*question.loaded, question.shape);
+        problem = problem_of(question);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::usage) throw;
         SelectResult none;  // there is no network of this shape
@@ -172,9 +183,12 @@ SelectResult answer(const Question& question) {
         return none;
     }
     SelectOptions options = question.search;
-    problem.record.space = options.space == SearchSpace::paper ? "paper" : "full";
     options.alternatives = false;  // of thousands of plans nobody asks
     return select(problem, question.machine, options);
+}
+
+std::optional<SelectResult> answer_otherwise(const Question& question, const Configuration& chosen) {
+    return with_features_otherwise(problem_of(question), question.machine, question.search, chosen);
 }
 
 Variation parse_variation(const std::string& text) {
@@ -222,7 +236,7 @@ Sweep run_sweep(const Question& question, std::vector<Variation> variations, con
             throw Error(ErrorCode::usage, variations[v].name + " varies twice", "--vary");
         }
     }
-    Sweep sweep{std::move(variations), {}, question.machine};
+    Sweep sweep{std::move(variations), {}, question.machine, question.loaded->problem.record};
     const auto all = combinations(sweep.variations);
     for (const auto& at : all) with_settings(question, sweep.variations, at);  // wrong usage shows before long work
     for (const auto& at : all) {

@@ -18,6 +18,8 @@ struct Question {
     Machine machine;
 };
 SelectResult answer(const Question& question);
+// The answer where runs treat their features otherwise than `chosen`, which answers the question, expects.
+std::optional<SelectResult> answer_otherwise(const Question& question, const Configuration& chosen);
 
 // "ranks=2,4,8". Throws Error{usage} that says which names and values there are.
 Variation parse_variation(const std::string& text);

@@ -1,0 +1,111 @@
+#include "tools/advise/evidence.hpp"
+
+#include "planner/catalog/machines.hpp"
+#include "planner/cost/tie.hpp"
+#include "planner/io/calibrations.hpp"
+#include "planner/io/fingerprint.hpp"
+#include "tools/text/model_text.hpp"
+#include "tools/text/trust.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gnnplan::tools {
+namespace {
+
+// Of presets, by published epochs of GCN: the largest, the middle and the smallest of predicted over published times.
+constexpr TimeFactors published_epochs{1, 3, 8};
+
+bool kept_here(const std::string& fingerprint) {
+    const std::vector<io::KeptCalibration> kept = io::read_calibrations().kept;
+    return std::any_of(kept.begin(), kept.end(), [&](const io::KeptCalibration& calibration) {
+        return io::machine_fingerprint(calibration.profile.machine) == fingerprint;
+    });
+}
+
+bool is_preset(const Machine& machine, const std::string& fingerprint) {
+    const auto presets = catalog::machines();
+    return std::any_of(presets.begin(), presets.end(), [&](const Machine& preset) {
+        return preset.name == machine.name && io::machine_fingerprint(preset) == fingerprint;
+    });
+}
+
+// The largest error that nine of ten predictions stay below, as far as it is known.
+double large_error(const Machine& machine) {
+    return machine.calibration ? std::max(machine.calibration->error_p90, machine.calibration->error_median)
+                               : cost::model_error(machine);
+}
+
+std::string calibration_text(const Machine& machine, MachineOrigin origin) {
+    const std::string where = origin == MachineOrigin::calibrated_here
+                                  ? "Calibrated on this machine"
+                                  : "Calibrated elsewhere, as far as is known here";
+    if (!machine.calibration) return fmt::format("{}, by a few rates.", where);
+    return fmt::format(
+        "{}: half of the predictions that were checked were off by less than {:.0f} %, nine in ten by "
+        "less than {:.0f} %.",
+        where, 100 * machine.calibration->error_median, 100 * large_error(machine));
+}
+
+// "GraphSAGE run", "run on dgx-h100": of published training, what none is of; "" where this was compared.
+std::string not_compared(const Machine& machine, const std::string& model) {
+    const bool machine_compared = machine.name == "a6000x8" || machine.name == "dgx-a100";
+    if (model != "gcn") return fmt::format("No published {} run was compared. ", model_title(model));
+    return machine_compared ? "" : fmt::format("No published run on {} was compared. ", machine.name);
+}
+
+std::string published_text(const Machine& machine, Task task, const std::string& model) {
+    if (task == Task::infer) {
+        const bool model_compared = model == "gcn" || model == "gat";
+        return fmt::format(
+            "{}Published inference of GCN and GAT confirmed about how much 16 machines gain over 2, but "
+            "not the order of the cases, and no seconds (docs/published.md).",
+            model_compared ? "" : fmt::format("No published {} inference was compared. ", model_title(model)));
+    }
+    return not_compared(machine, model) +
+           fmt::format(
+               "In published GCN training on A6000 and A100 GPUs the predicted order of products was right in 21 "
+               "of 24 cases, and RDM against 1.5D in 32 of 32; epochs took 1 to 8 times as long as predicted, "
+               "and more {} gained less (docs/published.md).",
+               machine.accelerators ? "GPUs" : "ranks");
+}
+
+}  // namespace
+
+MachineOrigin origin_of(const Machine& machine) {
+    const std::string fingerprint = io::machine_fingerprint(machine);
+    if (calibrated(machine))
+        return kept_here(fingerprint) ? MachineOrigin::calibrated_here : MachineOrigin::calibrated_elsewhere;
+    return is_preset(machine, fingerprint) ? MachineOrigin::preset : MachineOrigin::own_file;
+}
+
+std::string text(MachineOrigin origin) {
+    switch (origin) {
+        case MachineOrigin::calibrated_here: return "calibrated here";
+        case MachineOrigin::calibrated_elsewhere: return "calibrated elsewhere";
+        case MachineOrigin::preset: return "preset";
+        case MachineOrigin::own_file: return "own file";
+    }
+    return "";
+}
+
+std::optional<TimeFactors> time_factors(const Machine& machine, MachineOrigin origin, Task task) {
+    if (calibrated(machine)) {
+        const double error = large_error(machine);
+        return TimeFactors{1 / (1 + error), 1, 1 + error};
+    }
+    if (origin == MachineOrigin::preset && task == Task::train) return published_epochs;
+    return std::nullopt;
+}
+
+std::string evidence_text(const Machine& machine, MachineOrigin origin, Task task, const std::string& model) {
+    if (calibrated(machine)) return calibration_text(machine, origin);
+    if (origin == MachineOrigin::preset) return published_text(machine, task, model);
+    return fmt::format(
+        "{} is a profile of your own and not calibrated: nothing was compared with it, and orders, schemes "
+        "and seconds are as good as its figures.",
+        machine.name);
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,32 @@
+// The figures that predictions for a machine rest on, and how far they were confirmed: by its calibration, or by runs
+// that were published (docs/published.md).
+#pragma once
+
+#include <gnnplan/ir/plan.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gnnplan::tools {
+
+enum class MachineOrigin : std::uint8_t {
+    calibrated_here,
+    calibrated_elsewhere,
+    preset,
+    own_file,  // a profile that somebody wrote, such as one of data sheets
+};
+// Compares the machine with the catalog and with the calibrations that are kept here.
+MachineOrigin origin_of(const Machine& machine);
+std::string text(MachineOrigin origin);  // "calibrated here", "calibrated elsewhere", "preset", "own file"
+
+// How often a predicted time a true one may be: at least, most likely, at most. None where nobody has compared any.
+struct TimeFactors {
+    double least = 1, likely = 1, most = 1;
+};
+std::optional<TimeFactors> time_factors(const Machine& machine, MachineOrigin origin, Task task);
+
+// What predictions for a model and a task on the machine were compared with: whole sentences.
+std::string evidence_text(const Machine& machine, MachineOrigin origin, Task task, const std::string& model);
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,51 @@
+#include "tools/advise/feature_dropout.hpp"
+
+#include "planner/cost/tie.hpp"
+#include "tools/advise/configuration_text.hpp"
+#include "tools/advise/plan_text.hpp"
+#include "tools/text/trust.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gnnplan::tools {
+
+Alternative feature_dropout(const Selection& otherwise, const RunRecord& run) {
+    const RankedConfiguration& best = otherwise.ranked.front();
+    Alternative alternative{{"feature_dropout", run.drops_features() ? "off" : "on"},
+                            run.drops_features().has_value(),
+                            best.configuration,
+                            best.predicted};
+    alternative.predicted.step_seconds.clear();
+    return alternative;
+}
+
+std::string other_dropout_words(const RunRecord& run) {
+    return run.drops_features() ? "without dropout on the features (`input-dropout 0`)"
+                                : "with dropout on the features (`dropout 0.5`)";
+}
+
+std::string times_text(double ratio) {
+    if (ratio >= 2) return fmt::format("{:.1f}x", ratio);
+    if (ratio <= 0.5) return fmt::format("{:.1f}x as fast", 1 / ratio);
+    return fmt::format("{:+.0f} %", 100 * (ratio - 1));
+}
+
+std::string dropout_text(const Plan& plan) {
+    const auto other = std::find_if(plan.alternatives.begin(), plan.alternatives.end(),
+                                    [](const Alternative& a) { return a.choice.key == "feature_dropout"; });
+    if (other == plan.alternatives.end()) return "";
+    const double seconds = other->predicted.ranked_seconds();
+    const double chosen = plan.candidates.front().predicted.ranked_seconds();
+    const Configuration& c = other->configuration;
+    return fmt::format("{}: {} {} {}, {}, {}{}", other_dropout_words(plan.problem.run), scheme_of(c), c.grid.text(),
+                       orders_text(c), format_seconds(seconds, plan.machine), times_text(seconds / chosen),
+                       cost::tie(seconds, chosen, plan.machine) ? ", a tie" : "");
+}
+
+std::string dropout_text(const Infeasible& infeasible, const RunRecord& run) {
+    return fmt::format("{} nothing fits: it {}", other_dropout_words(run), infeasible_text(infeasible));
+}
+
+}  // namespace gnnplan::tools

@@ -1,0 +1,109 @@
+#include "tools/advise/sweep/sweep_certainty.hpp"
+
+#include "planner/cost/tie.hpp"
+#include "tools/advise/certainty.hpp"
+#include "tools/advise/sweep/sweep_contest.hpp"
+#include "tools/advise/sweep/sweep_sentences.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gnnplan::tools {
+namespace {
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void add(std::vector<std::string>& names, const std::string& name) {
+    if (!has(names, name)) names.push_back(name);
+}
+
+// Competitors by what contests say of them.
+struct Verdicts {
+    std::vector<std::string> behind;   // slower than the fastest somewhere
+    std::vector<std::string> tied;     // a tie with the fastest, or it in a tie, somewhere
+    std::vector<std::string> leading;  // the only fastest somewhere
+};
+
+void judge(const Sweep& sweep, const Race& race, const Contest& contest, Verdicts& verdicts) {
+    const SweepPoint* fastest = contest.fastest();
+    if (fastest == nullptr) return;
+    std::vector<std::string> near;
+    for (std::size_t i = 0; i < contest.entries.size(); ++i) {
+        const SweepPoint& entry = *contest.entries[i];
+        if (!entry.best) continue;
+        const bool tie =
+            cost::tie(entry.best->predicted.ranked_seconds(), fastest->best->predicted.ranked_seconds(), sweep.machine);
+        add(tie ? near : verdicts.behind, race.competitors[i]);
+    }
+    for (const std::string& name : near) add(near.size() > 1 ? verdicts.tied : verdicts.leading, name);
+}
+
+std::string decisions_text(const SweepCertainty& certainty, const Sweep& sweep, bool once) {
+    std::string text;
+    if (!certainty.slower.empty()) {
+        text += fmt::format("{} {} slower{}. ", listed(certainty.slower), certainty.slower.size() == 1 ? "is" : "are",
+                            once ? "" : " everywhere");
+    }
+    if (certainty.undecided.empty()) return text;
+    return text + fmt::format("Undecided{}, as less than {} apart: {}. ", once ? "" : " at some points",
+                              tie_text(sweep.machine), listed(certainty.undecided));
+}
+
+std::string factors_text(const std::optional<TimeFactors>& factors) {
+    if (!factors) return "Times hold if the figures of the machine do.";
+    const std::string least = fmt::format("{:.2g}", factors->least), most = fmt::format("{:.2g}", factors->most);
+    if (least == most) return "Times are as predicted.";
+    const std::string likely = factors->likely == 1 ? "" : fmt::format(" (likely {:.2g})", factors->likely);
+    return fmt::format("True times are {} to {} times those predicted{}.", least, most, likely);
+}
+
+}  // namespace
+
+SweepCertainty certainty_of(const Sweep& sweep) {
+    SweepCertainty certainty;
+    Verdicts verdicts;
+    std::size_t contests = 0;
+    for (const Race& race : races_of(sweep)) {
+        if (race.competitors.size() < 2) continue;
+        for (const Contest& contest : race.contests) {
+            judge(sweep, race, contest, verdicts);
+            ++contests;
+        }
+    }
+    certainty.undecided = verdicts.tied;
+    certainty.slower = verdicts.behind;
+    std::erase_if(certainty.slower,
+                  [&](const std::string& name) { return has(verdicts.tied, name) || has(verdicts.leading, name); });
+    certainty.origin = origin_of(sweep.machine);
+    certainty.factors = time_factors(sweep.machine, certainty.origin, sweep.problem.task);
+    certainty.evidence = evidence_text(sweep.machine, certainty.origin, sweep.problem.task, sweep.problem.model.name);
+    certainty.text = decisions_text(certainty, sweep, contests == 1) + factors_text(certainty.factors);
+    return certainty;
+}
+
+std::string sure_text(const SweepCertainty& certainty) { return certainty.text + " " + certainty.evidence; }
+
+io::Document encode(const SweepCertainty& certainty) {
+    const auto array = [](const std::vector<std::string>& names) {
+        io::Document document = io::Document::array();
+        for (const std::string& name : names) document.push(name);
+        return document;
+    };
+    io::Document factors;
+    if (certainty.factors) {
+        factors = io::Document::object({{"least", certainty.factors->least},
+                                        {"likely", certainty.factors->likely},
+                                        {"most", certainty.factors->most}});
+    }
+    return io::Document::object({{"text", certainty.text},
+                                 {"slower", array(certainty.slower)},
+                                 {"undecided", array(certainty.undecided)},
+                                 {"time_factors", std::move(factors)},
+                                 {"machine", text(certainty.origin)},
+                                 {"evidence", certainty.evidence}});
+}
+
+}  // namespace gnnplan::tools
