@@ -63,7 +63,7 @@ TEST(ConfigurationText, LongNetworksAreShortAndStillThemselves) {
     }
     EXPECT_EQ(kept_text(products_kept(configuration)), "ÂX..ÂH18,ÂH20..ÂH29");
     EXPECT_THAT(configuration_text(configuration), HasSubstr(" S30D10 S40, kept ÂX..ÂH18"));
-    EXPECT_EQ(kept_text({{1, true}, {2}, {3}, {5}}), "ÂX across epochs,ÂH1,ÂH2,ÂH4");
+    EXPECT_EQ(kept_text({{1, true}, {2}, {3}, {5}}), "ÂX once,ÂH1,ÂH2,ÂH4");
 }
 
 TEST(Sweep, WhatVariesIsTheMainVariationRanksThenNumbers) {
@@ -228,7 +228,7 @@ TEST(SweepTable, FitsHundredColumns) {
         "a reason that is much longer than the table can be wide, as some of them are, so it is cut";
     for (const NamedTable& table : sweep_tables(sweep)) EXPECT_LE(table.table.width(), 100U);
     // All of it is still to be had.
-    EXPECT_THAT(full_table(sweep).text(false), HasSubstr("ÂX across epochs,ÂH1,ÂH3,ÂH5,ÂH7,ÂH9"));
+    EXPECT_THAT(full_table(sweep).text(false), HasSubstr("ÂX once,ÂH1,ÂH3,ÂH5,ÂH7,ÂH9"));
     EXPECT_THAT(full_table(sweep).text(false), HasSubstr("overlap"));
     EXPECT_THAT(full_table(sweep).text(false), HasSubstr("so it is cut"));
 }

@@ -27,8 +27,8 @@ void add_run_question(CLI::App& app, RunQuestion& question) {
                "Probability of dropping a weight of gat's attention, of each edge and head; default: the plan's, 0");
     add_count(
         app, "--eval-every", question.eval_every,
-        "Epochs between evaluations; the last epoch is evaluated too; 0: never; default: as often as is predicted "
-        "to take at most a tenth of the training time",
+        "Epochs between evaluations; the last epoch is evaluated too; 0: never; default: chosen so that evaluation "
+        "takes at most 10 % of the predicted training time",
         {0, most_epochs});
     app.add_option("--optimizer", question.optimizer, "How weights are updated: adam, sgd; default: the plan's, adam")
         ->check(CLI::IsMember({"adam", "sgd"}))

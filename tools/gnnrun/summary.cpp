@@ -116,9 +116,8 @@ std::string configuration_line(const RunReport& report) {
     const Configuration& c = report.configuration;
     const bool infers = report.task == Task::infer;
     const std::string backward = infers ? "" : fmt::format(", backward {}", format_orders(text(c.backward)));
-    std::string line =
-        fmt::format("candidate {} (index {} in JSON): forward {}{}, grid {}, R_A {}", report.chosen + 1, report.chosen,
-                    format_orders(text(c.forward)), backward, c.grid.text(), replication_of(c));
+    std::string line = fmt::format("candidate {}: forward {}{}, grid {}, R_A {}", report.chosen + 1,
+                                   format_orders(text(c.forward)), backward, c.grid.text(), replication_of(c));
     if (!report.tried.empty()) {
         line += fmt::format("; best of {} tried", report.tried.size());
     }
