@@ -53,7 +53,7 @@ public:
         add_classes(over_buffer_, Rejection::Reason::over_buffer,
                     "over the buffer: the smallest pieces that blocks can be cut into are larger");
         found_.needed_buffer = needed_buffer_;
-        add_classes(slower_, Rejection::Reason::slower, "slower than those compared");
+        add_classes(slower_, Rejection::Reason::slower, "estimated to be slower than those compared");
         return std::move(found_);
     }
 

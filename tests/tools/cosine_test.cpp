@@ -26,7 +26,7 @@ TEST(PlanCosine, SaysHowScoresAreMadeAndWhatDoesNotApply) {
     EXPECT_EQ(scores("--scores whole-rows"), "whole_rows");
     EXPECT_EQ(scores("--scores dealt-rows"), "dealt_rows");
     EXPECT_THAT(unbroken(agnn + "--grid 2x2 --scores whole-rows"), HasSubstr("whole-row scores: every rank gathers"));
-    EXPECT_THAT(unbroken(agnn + "--grid 2x2 --scores dealt-rows"), HasSubstr("dealt-row scores: ranks weigh"));
+    EXPECT_THAT(unbroken(agnn + "--grid 2x2 --scores dealt-rows"), HasSubstr("dealt-row scores: each rank computes"));
     const std::string plan = gnnplan(agnn).out;
     EXPECT_THAT(plan, HasSubstr("layers that weigh by cosines have no linear map"));
     EXPECT_THAT(plan, HasSubstr("2d"));

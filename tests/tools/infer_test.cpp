@@ -63,7 +63,7 @@ TEST_F(Inference, PlansRings) {
     for (const auto& step : plan["schedule"]["steps"]) rings += step["kind"] == "ring_gemm" ? 1 : 0;
     EXPECT_EQ(rings, 2) << "layers 2 and 3";
     const Outcome shown = gnnplan(on);
-    EXPECT_THAT(shown.out, AllOf(HasSubstr(", ring"), HasSubstr("exchange tiles of rows")));
+    EXPECT_THAT(shown.out, AllOf(HasSubstr(", ring"), HasSubstr("ring: dense products exchange tiles of")));
     EXPECT_FALSE(gnnplan(infer + "--layers 3 --grid 2x2 --ring off --json").json()["configuration"].contains("ring"));
     const std::string file = folder / "plan.json";
     ASSERT_EQ(gnnplan(on + "-o " + file).code, 0);

@@ -64,7 +64,7 @@ TEST(ConfigurationText, LongNetworksAreShortAndStillThemselves) {
     }
     EXPECT_EQ(kept_text(products_kept(configuration)), "ÂX..ÂH18,ÂH20..ÂH29");
     EXPECT_THAT(configuration_text(configuration), HasSubstr(" S30D10 S40, kept ÂX..ÂH18"));
-    EXPECT_EQ(kept_text({{1, true}, {2}, {3}, {5}}), "ÂX across epochs,ÂH1,ÂH2,ÂH4");
+    EXPECT_EQ(kept_text({{1, true}, {2}, {3}, {5}}), "ÂX once,ÂH1,ÂH2,ÂH4");
 }
 
 TEST(Sweep, WhatVariesIsTheMainVariationRanksThenNumbers) {
@@ -230,7 +230,7 @@ TEST(SweepTable, FitsHundredColumns) {
     for (const NamedTable& table : sweep_tables(sweep)) EXPECT_LE(table.table.width(), 100U);
     // All of it is still to be had, and a page gives a reason the rest of the row.
     EXPECT_THAT(full_table(sweep).html(), ::testing::ContainsRegex("<td colspan=\"[0-9]+\">a reason that"));
-    EXPECT_THAT(full_table(sweep).text(false), HasSubstr("ÂX across epochs,ÂH1,ÂH3,ÂH5,ÂH7,ÂH9"));
+    EXPECT_THAT(full_table(sweep).text(false), HasSubstr("ÂX once,ÂH1,ÂH3,ÂH5,ÂH7,ÂH9"));
     EXPECT_THAT(full_table(sweep).text(false), HasSubstr("overlap"));
     EXPECT_THAT(full_table(sweep).text(false), HasSubstr("so it is cut"));
 }

@@ -105,7 +105,7 @@ TEST(SweepSpaces, AreLeftOutWhereTheyEqualAMember) {
     const auto time = [](const Texts& at) { return at[0] == "2d" ? 3.0 : at[1] == "2" ? 1.0 : 2.0; };
     const auto sweep = sweep_of({names("scheme", {"1d", "2d", "full"}), numbers("ranks", {2, 4})}, time);
     const WithoutSpaces without = without_redundant_spaces(sweep);
-    EXPECT_THAT(without.notes, ElementsAre("full is left out: everywhere it is as fast as 1d."));
+    EXPECT_THAT(without.notes, ElementsAre("full has no column of its own: its best is always 1d."));
     EXPECT_EQ(without.sweep.variations[0].settings.size(), 2U);
     ASSERT_EQ(without.sweep.points.size(), 4U);
     for (const SweepPoint& point : without.sweep.points) EXPECT_LT(point.at[0], 2U);

@@ -117,7 +117,7 @@ TEST(SwitchWords, ConstantFeaturesAreSaidWhereNothingElseSaysSo) {
               "-");
 }
 
-// The words in the first column of the page's table: "pruned" of "| loss rows, in tables: pruned | ... |".
+// The words in the first columns of the page's tables: "orders" and "S" of "| S, D, in tables: orders | ... |".
 std::vector<std::string> words_of_page() {
     std::ifstream page(GNNPLAN_WORDS_PAGE);
     std::vector<std::string> words;
@@ -134,7 +134,8 @@ std::vector<std::string> words_of_page() {
 TEST(SwitchWords, ThePageOfWordsHasThoseOfCellsAndLegends) {
     const std::vector<std::string> page = words_of_page();
     for (const CellWord& cell : cell_words()) EXPECT_THAT(page, Contains(cell.word));
-    for (const char* word : {"S", "D", "load + pass", "Pareto front", "peak/rank", "volume", "ratio"})
+    for (const char* word : {"S", "D", "load + pass", "Pareto front", "peak/rank", "volume", "ratio", "C", "R",
+                             "C -> R", "paper", "full", "busiest", "runner-up", "card"})
         EXPECT_THAT(page, Contains(word));
 }
 

@@ -132,7 +132,7 @@ Side side_of(const Plan& plan) {
     std::erase_if(side.problem, [](const auto& pair) { return pair.second.empty(); });
     side.configuration = configuration_of(chosen.configuration);
     side.configuration.insert(side.configuration.begin(),
-                              {"candidate", fmt::format("1 of {} (index 0)", plan.candidates.size())});
+                              {"candidate", fmt::format("1 of {}", plan.candidates.size())});
     side.predicted_seconds = chosen.predicted.epoch_seconds;
     side.loading_seconds = loading_of(chosen.predicted);
     side.total_bytes = chosen.predicted.total_bytes;
@@ -164,8 +164,7 @@ Side side_of(const RunReport& report) {
     side.resumed_after = report.resumed_after;
     side.settings = settings_of(report.settings);
     side.configuration = configuration_of(report.configuration);
-    side.configuration.insert(side.configuration.begin(),
-                              {"candidate", fmt::format("{} (index {})", report.chosen + 1, report.chosen)});
+    side.configuration.insert(side.configuration.begin(), {"candidate", fmt::format("{}", report.chosen + 1)});
     side.predicted_seconds = report.predicted.epoch_seconds;
     side.loading_seconds = loading_of(report.predicted);
     side.measured_seconds = report.measured.epoch_seconds;

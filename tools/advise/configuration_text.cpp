@@ -11,7 +11,7 @@ namespace {
 // "ÂX" is T1 = A^T H^0, "ÂH1" is T2.
 std::string product_text(const KeptProduct& product) {
     const std::string name = product.layer == 1 ? "ÂX" : fmt::format("ÂH{}", product.layer - 1);
-    return name + (product.across_epochs ? " across epochs" : "");
+    return name + (product.across_epochs ? " once" : "");
 }
 
 // Three and more products of neighbouring layers as a range. One that is kept across epochs stands alone.

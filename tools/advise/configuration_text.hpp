@@ -8,7 +8,7 @@
 
 namespace gnnplan::tools {
 
-// The products that are kept, "ÂX across epochs,ÂH1"; "-" when none is. Those of three and more neighbouring layers are
+// The products that are kept, "ÂX once,ÂH1"; "-" when none is. Those of three and more neighbouring layers are
 // a range, "ÂH1..ÂH9".
 std::string kept_text(const std::vector<KeptProduct>& products);
 

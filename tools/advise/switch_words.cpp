@@ -47,8 +47,8 @@ PinWords pin_of(PinWords pin) {
 
 std::vector<FlagValue> on_off() { return {{"on", 1}, {"off", 0}}; }
 
-std::vector<ValueWords> off_and_on(const std::string& name, CellWord cell) {
-    return {{"no " + name, "without"}, {name, "with it", std::move(cell)}};
+std::vector<ValueWords> off_and_on(const CellWord& cell) {
+    return {{"not " + cell.word, "not " + cell.word}, {cell.word, cell.word, cell}};
 }
 
 SwitchWords exchange() {
@@ -56,14 +56,14 @@ SwitchWords exchange() {
         .key = "exchange",
         .value_of = value_at<&Configuration::exchange>,
         .values = {{"no exchange", "none"},
-                   {"exchange of panels", "panels", {"panels", "whole blocks of rows are sent"}},
-                   {"exchange of rows", "rows", {"rows", "only the rows that a rank's nonzeros need are sent"}}},
+                   {"panels", "panels", {"panels", "whole blocks of rows are sent"}},
+                   {"rows", "rows", {"rows", "only the rows that a rank's edges need are sent"}}},
         .absence_differs = false,
         .pin = pin_of<&SelectOptions::exchange>(
             {.flag = "--exchange",
              .values = {{"panels", 1}, {"rows", 2}},
-             .help = "Pin what ranks send each other for a sparse product: panels (whole blocks of rows) or rows "
-                     "(those only that the other needs)",
+             .help = "Pin how ranks exchange rows for a sparse product: panels (whole blocks of rows are sent) or "
+                     "rows (only the rows that the other rank needs are sent)",
              .no_effect = "ranks exchange no rows for the aggregation on {}",
              .remark_says_value = true,
              .applies = [](const Distribution& on) { return on.sends_rows(); }}),
@@ -74,7 +74,7 @@ SwitchWords overlap() {
     return {
         .key = "overlap",
         .value_of = value_at<&Configuration::overlap>,
-        .values = off_and_on("overlap", {"overlap", "products run while rows travel"}),
+        .values = off_and_on({"overlap", "products run while rows travel"}),
         .pin = pin_of<&SelectOptions::overlap>({
             .flag = "--overlap",
             .values = on_off(),
@@ -90,7 +90,7 @@ SwitchWords permutation() {
     return {
         .key = "permutation",
         .value_of = value_at<&Configuration::permutation>,
-        .values = off_and_on("permutation", {"permuted", "vertices are shuffled, for balance"}),
+        .values = off_and_on({"permuted", "vertices are shuffled, for balance"}),
         .pin = pin_of<&SelectOptions::permutation>({
             .flag = "--permute",
             .values = on_off(),
@@ -103,7 +103,7 @@ SwitchWords parts() {
     return {
         .key = "parts",
         .value_of = [](const Configuration& c) -> std::size_t { return c.parts > 1 ? 1 : 0; },
-        .values = off_and_on("partition", {"parts", "a partitioner numbers vertices, so that few edges join ranks"}),
+        .values = off_and_on({"parts", "a partitioner numbers vertices, so that few edges join ranks"}),
         .count = &Configuration::parts,
         .pin = pin_of<&SelectOptions::partition>({
             .flag = "--partition",
@@ -116,7 +116,7 @@ SwitchWords replicated_input() {
     return {
         .key = "replicated_input",
         .value_of = value_at<&Configuration::replicated_input>,
-        .values = off_and_on("replicated input", {"X replicated", "more ranks hold the features"}),
+        .values = off_and_on({"X replicated", "ranks that share columns each hold whole rows of the features"}),
     };
 }
 
@@ -127,10 +127,10 @@ SwitchWords constant_input() {
         .value_of = [](const Configuration& c) -> std::size_t {
             return c.constant_input && !c.cached_aggregation && !c.backward.empty() ? 1 : 0;
         },
-        .values = off_and_on("constant input", {"X constant", "features must not change (no dropout on them)"}),
+        .values = off_and_on({"X constant", "features must not change (no dropout on them)"}),
         .pin = pin_of<&SelectOptions::constant_input>({
             .flag = "--constant-input",
-            .help = "The features never change (no dropout on them), so what is computed of them can be kept",
+            .help = "The features never change (no dropout on them), so their products can be kept across epochs",
         }),
     };
 }
@@ -139,7 +139,8 @@ SwitchWords column_loss() {
     return {
         .key = "column_loss",
         .value_of = value_at<&Configuration::column_loss>,
-        .values = off_and_on("column loss", {"loss by columns", "no rank has whole rows of logits"}),
+        .values = off_and_on(
+            {"loss by columns", "the loss is computed with logits split by class, so that they need not be moved"}),
     };
 }
 
@@ -147,11 +148,11 @@ SwitchWords loss_rows() {
     return {
         .key = "loss_rows",
         .value_of = value_at<&Configuration::loss_rows>,
-        .values = off_and_on("loss rows", {"pruned", "only rows that the loss needs are computed"}),
+        .values = off_and_on({"pruned", "only rows that the loss needs are computed"}),
         .pin = pin_of<&SelectOptions::loss_rows>({
             .flag = "--loss-rows",
             .values = on_off(),
-            .help = "Pin whether layers compute those rows only that the loss needs, where few vertices train",
+            .help = "Pin whether layers compute only the rows that the loss needs, where few vertices train",
             .no_effect = "the loss needs all rows, or the space prunes none",
             .remark_says_value = true,
         }),
@@ -162,13 +163,14 @@ SwitchWords factored_values() {
     return {
         .key = "factored_values",
         .value_of = value_at<&Configuration::factored_values>,
-        .values =
-            off_and_on("factored values", {"factored", "values come from two scales a vertex, 4 bytes a nonzero less"}),
+        .values = off_and_on({"factored",
+                              "an edge's value is row scale x column scale, so it is not stored (4 bytes less per "
+                              "edge)"}),
         .pin = pin_of<&SelectOptions::factored_values>({
             .flag = "--values",
             .values = {{"stored", 0}, {"factored", 1}},
-            .help = "Pin how nonzeros are stored: each with its value, or factored, as one scale for each row and "
-                    "column",
+            .help = "Pin how the values of edges are stored: one value per edge (stored), or one scale per row and one "
+                    "per column (factored)",
         }),
     };
 }
@@ -177,21 +179,23 @@ SwitchWords scores() {
     return {
         .key = "scores",
         .value_of = value_at<&Configuration::scores>,
-        .values = {{"scores by columns", "by columns"},
-                   {"scores by whole rows",
-                    "by whole rows",
-                    {"whole-row scores",
-                     "every rank gathers whole rows to weigh edges, in place of summing scores over ranks"}},
-                   {"scores by dealt rows",
-                    "by dealt rows",
-                    {"dealt-row scores",
-                     "ranks weigh the edges of a part of the rows each, from whole rows, and gather the scores"}}},
+        .values =
+            {{"scores by columns", "by columns"},
+             {"scores by whole rows",
+              "by whole rows",
+              {"whole-row scores",
+               "every rank gathers whole rows and computes its scores from them, in place of summing scores over "
+               "ranks"}},
+             {"scores by dealt rows",
+              "by dealt rows",
+              {"dealt-row scores",
+               "each rank computes the scores of a part of the rows, from whole rows, and gets the others' scores"}}},
         .pin = pin_of<&SelectOptions::scores>({
             .flag = "--scores",
             .values = {{"columns", 0}, {"whole-rows", 1}, {"dealt-rows", 2}},
-            .help = "Pin how ranks that share columns make the scores of agnn's edges: each from its columns, with a "
-                    "sum over ranks; all of them from whole rows; or each those of its part of the rows, from whole "
-                    "rows, which the others then get",
+            .help = "Pin how ranks that share columns compute the scores of agnn's edges: from their columns, summed "
+                    "over the ranks (columns); all scores on every rank, from whole rows (whole-rows); or each rank "
+                    "the scores of its part of the rows, which it then sends to the others (dealt-rows)",
             .no_effect = "the model scores no edges, or ranks share no columns on {}",
         }),
     };
@@ -202,9 +206,10 @@ SwitchWords attention() {
     PinWords pin = pin_of<&SelectOptions::attention>({
         .flag = "--attention",
         .values = {{"recompute", 0}, {"stored", 1}, {"sddmm", sddmm}},
-        .help = "Pin where the backward pass of gat has the scores of edges from: it makes and draws them again from "
-                "numbers of vertices (recompute), or the forward pass stores a number for each edge and head; sddmm is "
-                "refused, as scores of gat are no products of rows",
+        .help =
+            "Pin how the backward pass of gat gets attention scores: recompute them, or read those that the forward "
+            "pass has stored for each edge and head (stored); sddmm is refused, because scores of gat are no "
+            "products of rows",
         .no_effect = "no rank has all edges of its vertices on {}",
     });
     pin.pin = [](SelectOptions& options, std::size_t value) {
@@ -219,10 +224,10 @@ SwitchWords attention() {
     return {
         .key = "attention",
         .value_of = value_at<&Configuration::attention>,
-        .values = {{"scores of attention made again", "made again"},
+        .values = {{"scores of attention recomputed", "recomputed"},
                    {"scores of attention stored",
                     "stored",
-                    {"stored attention", "the backward pass reads scores of edges that the forward pass has stored"}}},
+                    {"stored attention", "the backward pass reads attention scores that the forward pass has stored"}}},
         .pin = pin,
     };
 }
@@ -231,14 +236,15 @@ SwitchWords ring() {
     return {
         .key = "ring",
         .value_of = value_at<&Configuration::ring>,
-        .values = off_and_on("ring", {"ring",
-                                      "dense products exchange tiles of rows while they multiply, in place of "
-                                      "moving whole matrices"}),
+        .values = off_and_on({"ring",
+                              "dense products exchange tiles of rows while they multiply, in place of moving whole "
+                              "matrices"}),
         .pin = pin_of<&SelectOptions::ring>({
             .flag = "--ring",
             .values = on_off(),
-            .help = "Pin whether an inference's dense products between matrices that are split by columns exchange "
-                    "tiles of rows while they multiply, in place of moving whole matrices",
+            .help =
+                "Pin whether dense products of an inference exchange tiles of rows while they multiply, in place of "
+                "moving whole matrices (where matrices are split by columns)",
         }),
     };
 }
@@ -247,11 +253,12 @@ SwitchWords bf16() {
     return {
         .key = "bf16",
         .value_of = value_at<&Configuration::bf16>,
-        .values = off_and_on("bf16", {"bf16", "sparse products round their dense operand to bfloat16"}),
+        .values = off_and_on({"bf16", "sparse products round their dense operand to bfloat16"}),
         .pin = pin_of<&SelectOptions::bf16>({
             .flag = "--bf16",
-            .help = "Let products round their dense operand to bfloat16 where it is packed for the cache, which is "
-                    "inexact, and not done with overlap nor with needed rows",
+            .help =
+                "Let sparse products round their dense operand to bfloat16 where they pack it for the cache: results "
+                "are inexact; with overlap or needed rows nothing is packed",
             .no_effect = "with overlap or needed rows nothing is packed for the cache (--overlap off --exchange "
                          "panels)",
             .no_effect_on = "the chosen configuration",

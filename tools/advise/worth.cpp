@@ -46,14 +46,14 @@ Words words_of(const Alternative& alternative, const Configuration& chosen) {
     if (choice.layers) return order_words(choice, chosen);
     if (choice.key == "scheme") return {"scheme " + scheme_of(chosen), "the best " + scheme_of(other)};
     if (choice.key == "grid") return {"grid " + chosen.grid.text(), other.grid.text()};
-    if (choice.key == "cached_aggregation") return {"ÂX kept across epochs", "made in every epoch"};
+    if (choice.key == "cached_aggregation") return {"ÂX once", "made in every epoch"};
     if (choice.key == "kept") return {kept_text(products_kept(chosen)) + " kept", "nothing kept"};
     if (choice.key == "feature_dropout") {
         const bool added = choice.value == "on";
         return {added ? "no dropout on the features" : "dropout on the features", added ? "with it" : "without it"};
     }
     if (choice.key == "baseline")
-        return {"all of this", fmt::format("what {} does by default", choice.value == "pyg" ? "PyG" : "DGL")};
+        return {"all of this", fmt::format("the defaults of {}", choice.value == "pyg" ? "PyG" : "DGL")};
     return {text(choice), ""};  // of another version's plan
 }
 
@@ -118,7 +118,7 @@ std::string difference_text(const Configuration& chosen, const Configuration& ot
 
 std::string worth_text(const Plan& plan, bool color) {
     if (plan.alternatives.empty()) {
-        return "What each choice is worth is not in this plan: plan again with this version of gnnplan.\n";
+        return "This plan does not say how much each choice is worth: plan again with this version of gnnplan.\n";
     }
     const Configuration& chosen = plan.candidates.front().configuration;
     Table table(
@@ -132,10 +132,11 @@ std::string worth_text(const Plan& plan, bool color) {
                    same ? "0" : sign + format_seconds(std::abs(more), plan.machine), verdict(plan, alternative)});
     }
     const std::vector<std::string> lines = split(table.text(color), "\n");
-    std::string out =
-        fmt::format("What each choice is worth: the plan with one choice made otherwise. Ties are within {:.0f} %.\n",
-                    100 * cost::model_error(plan.machine)) +
-        lines.front() + "\n";
+    std::string out = fmt::format(
+                          "Each choice and how much it is worth: the plan with one choice made otherwise. Ties are "
+                          "within {:.0f} %.\n",
+                          100 * cost::model_error(plan.machine)) +
+                      lines.front() + "\n";
     for (std::size_t i = 0; i < plan.alternatives.size(); ++i) {
         const Alternative& alternative = plan.alternatives[i];
         const std::string details = difference_text(chosen, alternative.configuration);

@@ -30,8 +30,8 @@ void add_run_question(CLI::App& app, RunQuestion& question, bool of_a_plan) {
                "Probability of dropping a weight of gat's attention, of each edge and head" + otherwise("0"));
     add_count(
         app, "--eval-every", question.eval_every,
-        "Epochs between evaluations; the last epoch is evaluated too; 0: never; default: as often as is predicted "
-        "to take at most a tenth of the training time",
+        "Epochs between evaluations; the last epoch is evaluated too; 0: never; default: chosen so that evaluation "
+        "takes at most 10 % of the predicted training time",
         {0, most_epochs});
     app.add_option("--optimizer", question.optimizer, "How weights are updated: adam, sgd" + otherwise("adam"))
         ->check(CLI::IsMember({"adam", "sgd"}))

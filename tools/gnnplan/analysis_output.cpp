@@ -93,7 +93,7 @@ std::string setup_table(const Analysis& analysis, bool color) {
 std::string analysis_text(const Analysis& analysis, const RunReport& report, bool color) {
     const std::string course = course_text(report);
     const std::string head =
-        labelled("run", fmt::format("candidate {} of the plan (index {}): {}", report.chosen + 1, report.chosen,
+        labelled("run", fmt::format("candidate {} of the plan: {}", report.chosen + 1,
                                     configuration_text(report.configuration))) +
         labelled("", fmt::format("on {} rank{} ({}), {} thread{} each", report.ranks, report.ranks == 1 ? "" : "s",
                                  report.communicator, report.threads, report.threads == 1 ? "" : "s")) +

@@ -172,7 +172,7 @@ void add_compare(CLI::App& root, Context& context) {
     CLI::App& command = add_command(root, "compare", "Put two plans, two runs, or one of each side by side",
                                     "gnnplan compare 1d.json rdm.json\ngnnplan compare plan.json run.json --json");
     command.add_option("a", options->a, "A plan or a run report")->required()->type_name("A");
-    command.add_option("b", options->b, "What to compare it with")->required()->type_name("B");
+    command.add_option("b", options->b, "The plan or report to compare it with")->required()->type_name("B");
     command.add_flag("--json", options->json, "Print one JSON object (gnnplan.comparison/1)");
     on_command(command, context, options, run_compare);
 }

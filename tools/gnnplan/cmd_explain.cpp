@@ -109,9 +109,9 @@ std::string runner_up_text(const Plan& plan, const Explanation& explanation) {
         second.total_bytes_ratio ? fmt::format(", {:.3f}x the bytes", *second.total_bytes_ratio) : "";
     const std::string differs = difference_text(plan.candidates.front().configuration, second.configuration);
     return wrapped("runner-up  ", "           ",
-                   fmt::format("candidate 2 of {} (index 1) is the same but for {}; it takes {:.3f}x the time{}, "
+                   fmt::format("candidate 2 of {} differs in {}; it takes {:.3f}x the time{}, "
                                "{:.3f}x the peak memory",
-                               plan.candidates.size(), differs.empty() ? "what is not shown" : differs,
+                               plan.candidates.size(), differs.empty() ? "choices that are not shown" : differs,
                                second.epoch_seconds_ratio, bytes, second.peak_bytes_ratio));
 }
 

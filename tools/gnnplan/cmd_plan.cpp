@@ -189,8 +189,9 @@ void add_plan(CLI::App& root, Context& context) {
     add_run_question(command, options->run, false);
     under_heading(command, training_heading);
     command
-        .add_option("--pareto", options->pareto,
-                    "What the Pareto mark (not beaten in all of these) compares: time, memory, volume, spmm")
+        .add_option(
+            "--pareto", options->pareto,
+            "The figures that the Pareto mark (not beaten in all of these) compares: time, memory, volume, spmm")
         ->type_name("LIST")
         ->capture_default_str();
     add_count(command, "--top", options->top, "How many of the fastest are listed, besides the best of each scheme",

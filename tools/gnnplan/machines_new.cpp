@@ -99,7 +99,7 @@ void add_machines_new(CLI::App& machines, Context& context) {
              "Peak bandwidth of a rank to other nodes, in one direction: a node's network divided by its ranks");
     command.add_flag("--cpu", options->cpu, "Ranks are processors that share the node's memory, not GPUs");
     add_size(command, "--l2", options->l2, "The L2 cache of a GPU; default: 40MiB");
-    command.add_option("--name", options->name, "What plans call the machine")
+    command.add_option("--name", options->name, "The name of the machine in plans")
         ->type_name("NAME")
         ->capture_default_str();
     add_path(command, "-o,--output", options->output, "FILE",

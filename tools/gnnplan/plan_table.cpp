@@ -177,7 +177,7 @@ std::string plan_table(const Selection& selection, const std::vector<Objective>&
     table.add_title("best of each scheme");
     for (const std::size_t i : best) rows.add(table, i);
     if (!selection.plan.alternatives.empty()) {
-        table.add_title("what frameworks do by default");
+        table.add_title("the defaults of frameworks");
         rows.add_baselines(table);
     }
     if (!next.empty()) table.add_title("the next fastest of any scheme (--top N lists more)");
@@ -198,8 +198,9 @@ std::string memory_lines(const Selection& selection, const GraphStats& graph) {
     const Schedule& schedule = selection.plan.candidates.front().schedule;
     const std::int64_t loading = load_bytes(schedule, *graph.numbered(schedule.numbering), 0);
     std::string lines = labelled(
-        "loading", fmt::format("with gnnrun a rank would hold {} of its host's memory, {} on a node: not in peak/rank",
-                               format_memory(loading), format_memory(loading * machine.ranks_per_node)));
+        "loading",
+        fmt::format("loading the graph also needs {} of CPU memory per rank ({} per node); peak/rank is GPU memory",
+                    format_memory(loading), format_memory(loading * machine.ranks_per_node)));
     const std::int64_t peak = selection.ranked.front().predicted.peak_bytes_per_rank;
     const std::int64_t allowed = selection.memory_per_rank;
     if (!beside_reserve(selection) && peak > allowed - allowed / 10) {

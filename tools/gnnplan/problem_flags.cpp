@@ -35,8 +35,8 @@ void add_order_pins(CLI::App& command, SearchFlags& flags) {
     command
         .add_option(
             "--forward", flags.forward,
-            "Pin what each layer multiplies first, layers 1..L: S the sparse adjacency matrix (aggregate first), "
-            "D the dense weights; e.g. SD")
+            "Pin the order of each layer's products, layers 1..L: S multiplies by the sparse adjacency matrix first "
+            "(aggregate first), D by the dense weights first (transform first); e.g. SD")
         ->type_name("ORDERS");
     command
         .add_option("--backward", flags.backward,
@@ -130,17 +130,18 @@ void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
         ->type_name("NAME");
     command
         .add_option("--normalisation", flags.normalisation,
-                    "How an edge is weighed: symmetric (by the degrees of both ends), row_mean (by that of the "
-                    "receiving end), none (by 1, or the weight it has); default: as the model wants it, symmetric for "
-                    "gcn")
+                    "How the value of an edge is computed: symmetric (from the degrees of both ends), row_mean (from "
+                    "the degree of the receiving end), none (1, or the weight that it has); default: the model's own, "
+                    "symmetric for gcn")
         ->check(CLI::IsMember({"symmetric", "row_mean", "none"}))
         ->type_name("KIND");
     add_count(command, "--seed", flags.seed,
-              "Generate features and classes that the data lacks, and draw neighbours (--fanout), from this number",
+              "Seed of the features and classes that are generated where the data lacks them, and of drawn neighbours "
+              "(--fanout)",
               {0});
     command.add_flag("--generate", flags.generate,
-                     "Generate features, classes and a split that the data lacks even where it holds arrays or files "
-                     "of other names that may be these, which is refused otherwise");
+                     "Generate missing features, classes and split even where the data holds arrays or files of other "
+                     "names that may be these (without this flag such data is refused)");
     under_heading(command, graph_heading);
 }
 
@@ -162,22 +163,23 @@ namespace {
 
 void add_task_flags(CLI::App& command, ModelFlags& model) {
     command
-        .add_option("--task", model.task,
-                    "What the plan is for: train, or infer: the outputs of all vertices, by one pass with weights that "
-                    "are there")
+        .add_option(
+            "--task", model.task,
+            "The task to plan: train, or infer (one pass with trained weights, which computes the outputs of all "
+            "vertices)")
         ->check(CLI::IsMember({"train", "infer"}))
         ->type_name("train|infer")
         ->capture_default_str();
     command
         .add_option("--load", model.load,
-                    "How ranks load the graph: each all of it (whole), or each a part of the file, and then they give "
-                    "each other the edges of their rows (sharded); default: sharded for inference")
+                    "How ranks load the graph: each rank reads all of it (whole), or each reads a part of the file and "
+                    "sends the edges to the ranks that need them (sharded); default: sharded for inference")
         ->check(CLI::IsMember({"whole", "sharded"}))
         ->type_name("whole|sharded");
     command
         .add_option("--fanout", model.fanout,
-                    "How many in-neighbours of each vertex an inference draws in each layer, the first layer's first, "
-                    "or one number for all layers, or full: it reads all of them")
+                    "How many in-neighbours of each vertex an inference draws: one number per layer (the first layer's "
+                    "first), one number for all layers, or full (all neighbours are read)")
         ->type_name("K,K,...|full")
         ->capture_default_str();
 }
@@ -188,20 +190,17 @@ void add_model_flags(CLI::App& command, ModelFlags& model) {
         ->capture_default_str();
     command
         .add_option("--aggregator", model.aggregator,
-                    "What sage makes of the neighbours: mean, sum, max, pool (the largest after a linear map and the "
-                    "activation), or gcn (the mean of them and the vertex itself, without a weight of its own); "
-                    "default: mean")
+                    "How sage aggregates the neighbours: mean, sum, max, pool (the maximum after a linear map and the "
+                    "activation), or gcn (the mean over the neighbours and the vertex itself, which has no weight of "
+                    "its own); default: mean")
         ->type_name("NAME");
     command
         .add_option("--epsilon", model.epsilon,
-                    "How much more than once gin adds the vertex itself: a number, which may be negative, or train, "
-                    "which begins "
-                    "with 0; "
-                    "default: 0")
+                    "Epsilon of gin: a number, which may be negative, or train to learn it, starting at 0; default: 0")
         ->type_name("X|train");
     command
         .add_option("--activation", model.activation,
-                    "What follows every layer but the last; default: relu, and elu of gat")
+                    "The activation after every layer but the last; default: relu, and elu for gat")
         ->check(CLI::IsMember({"relu", "elu", "leaky_relu"}))
         ->type_name("relu|elu|leaky_relu");
 }
@@ -219,16 +218,16 @@ void add_attention_flags(CLI::App& command, ModelFlags& model) {
                      "Average the heads of hidden layers too, in place of setting them side by side");
     add_number(
         command, "--slope", model.slope, [](double x) { return x >= 0 && x <= 1; }, "0 to 1",
-        "What gat multiplies negative scores of attention with, 0 to 1; default: 0.2");
+        "The factor of negative attention scores of gat (its leaky ReLU), 0 to 1; default: 0.2");
 }
 
 void add_layer_flags(CLI::App& command, ModelFlags& model) {
     command.add_flag("--residual", model.residual,
-                     "Let every layer add what it reads, mapped by a weight where the widths differ");
+                     "Add each layer's input to its output, mapped by a weight where the widths differ");
     command
         .add_option("--jk", model.jk,
-                    "Jumping knowledge: concat makes the logits of all layers' outputs; the last layer is then as "
-                    "wide as the one before")
+                    "Jumping knowledge: with concat the logits are computed from the outputs of all layers; the last "
+                    "layer is then as wide as the one before")
         ->check(CLI::IsMember({"concat"}))
         ->type_name("concat");
     command.add_flag("--bias", model.bias, "Give every layer a bias");
@@ -237,19 +236,19 @@ void add_layer_flags(CLI::App& command, ModelFlags& model) {
 void add_machine_flags(CLI::App& command, ProblemFlags& flags) {
     command
         .add_option("--machine", flags.machine,
-                    "The machine to plan for: a preset (gnnplan machines list) or the file of a profile; default: what "
-                    "gnnplan calibrate measured here, else cpu-node")
+                    "The machine to plan for: a preset (gnnplan machines list) or the file of a profile; default: this "
+                    "machine as gnnplan calibrate measured it, else cpu-node")
         ->type_name("NAME|FILE");
     add_count(command, "--ranks-per-node", flags.ranks_per_node,
               "How many ranks share a node, each with the memory and the rates that the profile gives a rank; default: "
               "as many as in the profile",
               {1, max_ranks});
     add_size(command, "--memory", flags.search.memory,
-             "How much memory a rank may use, e.g. 16GiB; default: what the machine has");
+             "How much memory a rank may use, e.g. 16GiB; default: the memory of the machine");
     add_size(
         command, "--buffer", flags.search.buffer,
-        "How much memory a sparse product may use on a rank for what others send it, e.g. 64MiB: blocks come in as "
-        "many pieces as that takes; default: whole blocks");
+        "How much memory a rank may use in a sparse product for rows that other ranks send, e.g. 64MiB: blocks are "
+        "then sent in pieces that fit; default: whole blocks");
 }
 
 }  // namespace

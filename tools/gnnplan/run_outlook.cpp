@@ -30,7 +30,7 @@ std::string time_line(const Plan& plan) {
     return labelled("run",
                     fmt::format("{} epochs: training {}, {}{}; {} in all, without loading and preparing the data",
                                 format_count(run.epochs), seconds(training), evaluation,
-                                setup > 0 ? fmt::format(", products made once {}", seconds(setup)) : "",
+                                setup > 0 ? fmt::format(", one-time setup {}", seconds(setup)) : "",
                                 seconds(setup + training + count * one)));
 }
 

@@ -96,14 +96,11 @@ std::optional<std::string> dropout_note(const Plan& plan, const RunFlags& flags,
     const bool given = question.dropout || question.input_dropout || question.attention_dropout;
     if (!given && planned.any() && !lost) {
         const bool inputs = planned.layers > 0 || planned.features > 0;
-        return fmt::format(
-            "note: the plan was made with {}, and this run takes that over: {} are dropped at random while it trains; "
-            "{} trains without",
-            text_of(planned, asked),
-            planned.attention == 0 ? "inputs of layers"
-            : inputs               ? "inputs of layers and weights of attention"
-                                   : "weights of attention",
-            without(planned));
+        return fmt::format("note: this run drops {} at random, as the plan says ({}); {} turns it off",
+                           planned.attention == 0 ? "inputs of layers"
+                           : inputs               ? "inputs of layers and weights of attention"
+                                                  : "weights of attention",
+                           text_of(planned, asked), without(planned));
     }
     if (planned.drops_like(asked) && !lost) return std::nullopt;
     const std::string as_planned = text_of(planned, asked), as_asked = text_of(asked, planned);

@@ -50,7 +50,7 @@ void add_training(CLI::App& app, RunFlags& flags) {
 
 void add_tuning(CLI::App& app, RunFlags& flags) {
     add_count(app, "--autotune", flags.autotune,
-              "Try each candidate of the plan for so many epochs, then train on with the fastest; 0: train with the "
+              "Try each candidate of the plan for this many epochs, then train on with the fastest; 0: train with the "
               "first; default: try those that could still win, for at most 5 % of the run, and none below 20 epochs",
               {0});
     under_heading(app, "Tuning");
@@ -62,11 +62,10 @@ void add_checkpoints(CLI::App& app, RunFlags& flags) {
         "Save checkpoints in this folder, about once a minute; the last two are kept. An interrupted run saves one "
         "in any case, in PLAN.checkpoints");
     add_count(app, "--checkpoint-every", flags.checkpoint_every, "Save one after every N epochs instead");
-    add_path(
-        app, "--resume", flags.resume, "PATH",
-        "Go on from this checkpoint, or from the newest of this folder; auto: from the newest of the checkpoint "
-        "folder, or from the first epoch where there is none. Inference goes on from the layers of this folder, or "
-        "of --save-layers");
+    add_path(app, "--resume", flags.resume, "PATH",
+             "Go on from this checkpoint, or from the newest one in this folder; auto: from the newest one in the "
+             "checkpoint folder, or from the first epoch where there is none. An inference goes on from the layers in "
+             "this folder, or with auto in that of --save-layers");
     add_path(app, "--load-weights", flags.load_weights, "FILE",
              "Begin with these weights, or infer with them (safetensors)");
     add_path(app, "--save-weights", flags.save_weights, "FILE", "Write the weights at the end (safetensors)");
@@ -75,7 +74,7 @@ void add_checkpoints(CLI::App& app, RunFlags& flags) {
              "the data's numbering (.npy); into a folder: a file for each rank, and an index. Hidden layers: "
              "--save-layers");
     add_path(app, "--save-layers", flags.save_layers, "DIR",
-             "Inference: write what each layer makes of every vertex into this folder, for --resume");
+             "Inference: write each layer's output of every vertex into this folder, for --resume");
     app.add_flag("--keep-best", flags.keep_best,
                  "Keep the weights of the best validation accuracy; --save-weights writes these");
     add_count(app, "--patience", flags.patience,
@@ -100,19 +99,19 @@ void add_placement(CLI::App& app, RunFlags& flags) {
         {1, 4096});
     add_bind(app, flags.bind);
     app.add_option("--backend", flags.backend,
-                   "What computes: cpu, reference (plain loops, slow), or cuda (NVIDIA GPUs)")
+                   "The kernels that compute: cpu, reference (plain loops, slow), or cuda (NVIDIA GPUs)")
         ->check(CLI::IsMember(kernels::backend_names()))
         ->type_name("NAME")
         ->capture_default_str();
     app.add_option(
            "--spmm", flags.spmm,
-           "With --backend cuda, what multiplies sparse matrices: sliced or whole (gnnplan's kernels), or "
-           "cusparse; default: whichever is the fastest before training, so that other runs may round otherwise")
+           "With --backend cuda, the kernel of sparse products: sliced or whole (gnnplan's kernels), or cusparse; "
+           "default: the fastest one, timed before training, so two runs may round differently")
         ->check(CLI::IsMember(product_kernel_names))
         ->type_name("NAME");
     app.add_option("--load", flags.load,
-                   "How ranks load the graph: each all of it (whole), or each a part of the file, and then they give "
-                   "each other the edges of their rows (sharded); default: as the plan says")
+                   "How ranks load the graph: each rank reads all of it (whole), or each reads a part of the file and "
+                   "sends the edges to the ranks that need them (sharded); default: as the plan says")
         ->check(CLI::IsMember({"whole", "sharded"}))
         ->type_name("whole|sharded");
     under_heading(app, "Placement");

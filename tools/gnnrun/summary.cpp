@@ -116,9 +116,8 @@ std::string configuration_line(const RunReport& report) {
     const Configuration& c = report.configuration;
     const bool infers = report.task == Task::infer;
     const std::string backward = infers ? "" : fmt::format(", backward {}", format_orders(text(c.backward)));
-    std::string line = fmt::format("candidate {} (index {} in JSON): {} on grid {}, forward {}{}, R_A {}",
-                                   report.chosen + 1, report.chosen, scheme_of(c), c.grid.text(),
-                                   format_orders(text(c.forward)), backward, replication_of(c));
+    std::string line = fmt::format("candidate {}: {} on grid {}, forward {}{}, R_A {}", report.chosen + 1, scheme_of(c),
+                                   c.grid.text(), format_orders(text(c.forward)), backward, replication_of(c));
     if (!report.tried.empty()) {
         line += fmt::format("; best of {} tried", report.tried.size());
     }

@@ -103,8 +103,9 @@ std::string distribution(const Plan& plan) {
     const Configuration& c = plan.candidates.front().configuration;
     std::string out =
         "\n# The plan's ranks.\n#\n" + comment("launch", launch_line(plan)) + comment("mesh", device_mesh(c.grid)) +
-        "# What lies where, as DTensor's placements on that mesh. DTensor holds no sparse matrices: of A\n"
-        "# each rank cuts its own block. Blocks of the plan differ by at most one row; torch.chunk's do not.\n" +
+        "# Where each matrix lies, as DTensor's placements on that mesh. DTensor holds no sparse matrices:\n"
+        "# each rank cuts its own block of A. Blocks of the plan differ by at most one row; torch.chunk's\n"
+        "# may differ by more.\n" +
         comments(placed_matrices(plan));
     if (c.permutation) out += "# Vertices are shuffled first, so that all ranks get about as many nonzeros.\n";
     if (c.parts > 1) out += "# Vertices are numbered by a partitioner first (METIS, for example), part by part.\n";
@@ -112,7 +113,7 @@ std::string distribution(const Plan& plan) {
     return out +
            wrapped(
                "# ", "# ",
-               fmt::format("What the busiest rank sends in {}, in this order; weights{} are the same on every rank.",
+               fmt::format("The busiest rank sends this in {}, in this order; weights{} are the same on every rank.",
                            trains ? "an epoch" : "the pass", trains ? " and their updates" : "")) +
            comments(collectives(plan));
 }

@@ -140,18 +140,18 @@ class Product(torch.autograd.Function):
 const char* const pytorch_edge_sums = R"py(
 
 def sums(matrix, weight, h):
-    """Of each head: matrix with that head's values of edges, times its columns of h."""
+    """For each head: the matrix with that head's values of edges, times its columns of h."""
     return torch.stack([matrix(weight[:, k].contiguous()) @ h[:, k].contiguous()
                         for k in range(weight.shape[1])], 1)
 
 
 def products(A, a, b):
-    """Of each edge, and head: the product of the rows a of its target and b of its source."""
+    """For each edge and head: the product of the rows a of its target and b of its source."""
     return (a[A.target] * b[A.source]).sum(-1)
 
 
 class EdgeSums(torch.autograd.Function):
-    """Of each vertex and head: the sum of weight * h over its in-neighbours."""
+    """For each vertex and head: the sum of weight * h over its in-neighbours."""
 
     @staticmethod
     def forward(ctx, A, weight, h):
@@ -168,7 +168,7 @@ class EdgeSums(torch.autograd.Function):
 const char* const pytorch_edge_products = R"py(
 
 class EdgeProducts(torch.autograd.Function):
-    """Of each edge: the product of the rows a of its target and b of its source."""
+    """For each edge: the product of the rows a of its target and b of its source."""
 
     @staticmethod
     def forward(ctx, A, a, b):

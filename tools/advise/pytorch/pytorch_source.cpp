@@ -27,7 +27,7 @@ def glorot(*shape):
 
 
 class Once:
-    """What make(...) returns, made once while it is called with the same tensors; two are kept."""
+    """The result of make(...), made once while it is called with the same tensors; two are kept."""
 
     def __init__(self, make):
         self.make, self.made = make, []

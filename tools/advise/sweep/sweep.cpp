@@ -197,8 +197,8 @@ WithoutSpaces without_redundant_spaces(Sweep sweep) {
         const std::set<std::string> members = members_of(result.sweep, variation, setting);
         if (members.empty()) continue;
         remove_setting(result.sweep, variation, setting);
-        result.notes.push_back(fmt::format("{} is left out: everywhere it is as fast as {}{}.", space,
-                                           members.size() > 1 ? "one of " : "", fmt::join(members, ", ")));
+        result.notes.push_back(
+            fmt::format("{} has no column of its own: its best is always {}.", space, fmt::join(members, " or ")));
     }
     return result;
 }
