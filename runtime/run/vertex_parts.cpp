@@ -70,7 +70,8 @@ void write_part(const VertexMatrix& matrix, RankFiles& files, ValuesSeen& seen) 
     });
     write_draft(files.draft_of_values, files.values, npy_matrix_header(rows, matrix.tensor.columns),
                 4 * rows * matrix.tensor.columns, [&](const auto& add) {
-                    visit_written(matrix, seen, [&](Range, const std::vector<float>& values) { add(bytes_of(values)); });
+                    visit_written(matrix, seen,
+                                  [&](Range, const std::vector<float>& values) { add(bytes_of(values)); });
                 });
 }
 

@@ -134,9 +134,9 @@ TEST(Explain, SaysWhatEachChoiceIsWorth) {
     const std::string file = planned(folder, "--graph reddit --ranks 8 --machine a6000x8");
     const Outcome outcome = gnnplan("explain " + file);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
-    for (const char* text : {"Each choice and how much it is worth", "in layer 1", "transform first", "the best rdm",
-                              "a tie", "the defaults of PyG", "candidate 2 of 8 differs in",
-                              "\nsure     2d, 3d, transform first in layer 1"}) {
+    for (const char* text :
+         {"Each choice and how much it is worth", "in layer 1", "transform first", "the best rdm", "a tie",
+          "the defaults of PyG", "candidate 2 of 8 differs in", "\nsure     2d, 3d, transform first in layer 1"}) {
         EXPECT_THAT(outcome.out, HasSubstr(text));
     }
     EXPECT_LE(widest_line(outcome.out), 100U) << outcome.out;

@@ -70,8 +70,8 @@ std::vector<std::string> notes_on_card(const Shape& shape) {
     std::vector<std::string> notes;
     const auto compare = [&](const char* what, std::int64_t has, std::int64_t asked) {
         if (has == 0 || asked == has) return;
-        notes.push_back(fmt::format("note: the data of the card {} has {} {}, and the network takes {}", shape.graph,
-                                    format_count(has), what, format_count(asked)));
+        notes.push_back("note: the data of the card " + shape.graph + " has " + std::to_string(has) + " " + what +
+                        ", and the network takes " + std::to_string(asked));
     };
     const bool listed = !shape.widths.empty();
     compare("features", card.features, listed ? shape.widths.front() : shape.features.value_or(card.features));

@@ -143,7 +143,8 @@ def options(description):
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--feature-norm", choices=["none", "row"], default="none",
                         help="row: divide each vertex's features by the sum of their magnitudes")
-    parser.add_argument("--save-logits", "--save-embeddings", metavar="FILE", help="write all logits (.npy)")
+    parser.add_argument("--save-logits", "--save-embeddings", metavar="FILE",
+                        help="write all logits (.npy)")
     return parser
 
 
