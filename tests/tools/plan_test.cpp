@@ -246,7 +246,8 @@ TEST(Plan, LinesFitAHundredColumns) {
 // Each scheme has a row before the second of any; what the words of the rows mean follows, and no others.
 TEST(Plan, TableBeginsWithTheBestOfEachScheme) {
     const std::string out = gnnplan("plan --graph reddit --ranks 8 --machine a6000x8").out;
-    const std::string best = out.substr(0, out.find("the defaults of frameworks"));
+    const std::size_t begin = out.find("best of each scheme");
+    const std::string best = out.substr(begin, out.find("the defaults of frameworks") - begin);
     const std::string first = out.substr(0, out.find("the next fastest"));
     for (const char* scheme : {" 1d ", " 1.5d ", " 2d ", " 3d ", " rdm "}) {
         EXPECT_EQ(best.find(scheme), best.rfind(scheme)) << scheme;
@@ -260,6 +261,29 @@ TEST(Plan, TableBeginsWithTheBestOfEachScheme) {
     EXPECT_THAT(out, HasSubstr("among the "));
     EXPECT_THAT(out, ::testing::Not(HasSubstr("pruned: ")));
     EXPECT_THAT(gnnplan("plan --graph reddit --ranks 8 --train-fraction 0.01").out, HasSubstr("pruned: "));
+}
+
+TEST(Plan, TheAnswerComesFirst) {
+    const std::string question = "plan --graph reddit --ranks 8 --machine a6000x8 ";
+    const std::string answer =
+        "answer   fits (474 MiB of 47 GiB a rank); fastest: 1d on 8x1, aggregate first in layer 1, transform\n"
+        "         first in layer 2; 5.2 times as fast as PyG's order; a tie with 1.5d and rdm\n";
+    EXPECT_EQ(gnnplan(question).out.rfind(answer, 0), 0U);
+    const std::string brief = gnnplan(question + "--brief").out;
+    EXPECT_EQ(brief.rfind(answer + "sure     2d, 3d", 0), 0U) << brief;
+    EXPECT_THAT(brief, HasSubstr("\ndropout  with dropout on the features"));
+    EXPECT_THAT(brief, HasSubstr("\nto keep it:  add -o plan.json\n"));
+    EXPECT_THAT(brief, ::testing::Not(HasSubstr("legend")));
+    EXPECT_EQ(gnnplan(question + "--brief --json").code, 64);
+    EXPECT_THAT(gnnplan(question + "--brief --dropout 0.5").out,
+                HasSubstr("fastest: 1d on 8x1, transform first in layers 1 and 2; "));
+    EXPECT_THAT(gnnplan("plan --graph reddit --ranks 8 --layers 100 --brief").out, HasSubstr("orders S99D"));
+}
+
+TEST(Plan, DefaultsOfFrameworksThatDoNotFitAreOutOfMemory) {
+    const std::string out = gnnplan("plan --graph ogbn-papers100m --layers 3 --ranks 4 --machine dgx-a100").out;
+    EXPECT_THAT(out, HasSubstr("PyG's order does not fit; a tie with 2d\n"));
+    EXPECT_THAT(out, ::testing::ContainsRegex("DDD SS-.*  OOM \\(101 GiB\\)  as PyTorch Geometric"));
 }
 
 const nlohmann::ordered_json& feature_dropout_of(const nlohmann::ordered_json& plan) {

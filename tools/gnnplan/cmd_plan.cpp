@@ -13,6 +13,7 @@
 #include "tools/common/run_question.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/plan_answer.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
 #include "tools/gnnplan/progress_line.hpp"
@@ -43,7 +44,7 @@ struct PlanOptions {
     std::string pareto = "time,memory";
     std::int64_t top = 5;
     std::optional<std::string> output, table;
-    bool json = false;
+    bool json = false, brief = false;
 };
 
 struct NamedObjective {
@@ -169,6 +170,11 @@ int run_plan(const Context& context, const PlanOptions& options) {
         print(io::write_plan(plan));
         return 0;
     }
+    if (options.brief) {
+        print(answer_line(*result.selection) + sure_line(*result.selection) + dropout_line(plan, otherwise) +
+              run_hint(options, machine));
+        return 0;
+    }
     const bool color = use_color(context.color);
     print(plan_header(plan.problem, machine, *result.selection) + drawn_line(plan.problem, *loaded.problem.graph) +
           "\n" + plan_table(*result.selection, pins.pareto, options.top, color) + dropout_line(plan, otherwise) +
@@ -202,6 +208,8 @@ void add_plan(CLI::App& root, Context& context) {
                     "Where to write the whole table and what was set aside (gnnplan.ranking/1)")
         ->type_name("FILE");
     command.add_flag("--json", options->json, "Print the plan itself (gnnplan.plan/4)");
+    command.add_flag("--brief", options->brief, "Print the answer, how sure it is, and what to run, without the table")
+        ->excludes("--json");
     under_heading(command, output_heading);
     on_command(command, context, options, run_plan);
 }

@@ -1,8 +1,8 @@
 #include "tools/gnnplan/plan_table.hpp"
 
-#include "tools/advise/certainty.hpp"
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/plan_text.hpp"
+#include "tools/gnnplan/plan_answer.hpp"
 #include "tools/gnnplan/plan_legend.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
@@ -133,8 +133,14 @@ private:
                 format_seconds(p.ranked_seconds(), selection_.plan.machine),
                 fmt::format("{:.2f}", p.ranked_seconds() / selection_.ranked.front().predicted.ranked_seconds()),
                 format_bytes(p.total_bytes),
-                format_memory(p.peak_bytes_per_rank),
+                memory_cell(p.peak_bytes_per_rank),
                 (long_orders_ ? orders + ", " : "") + words};
+    }
+
+    // Configurations of the ranking fit; defaults of frameworks may not.
+    std::string memory_cell(std::int64_t bytes) const {
+        return bytes > selection_.memory_per_rank ? fmt::format("OOM ({})", format_memory(bytes))
+                                                  : format_memory(bytes);
     }
 
     static constexpr std::size_t widest_orders = 11;
@@ -159,7 +165,7 @@ std::string plan_header(const ProblemRecord& problem, const Machine& machine, co
     if (over_buffer > 0) search += fmt::format(", {} over the buffer", format_count(over_buffer));
     search += over > 0 ? fmt::format(", {} over memory", format_count(over)) : ", none over memory";
     const std::string buffer = buffer_text(selection.plan);
-    return labelled("graph", graph_line(problem)) +
+    return answer_line(selection) + labelled("graph", graph_line(problem)) +
            labelled("model", fmt::format("{} {}, {}", model_text(problem.model), widths_text(problem.model.widths),
                                          ranks_text(problem.ranks, machine))) +
            labelled("machine", fmt::format("{} per rank   {}", memory_allowed(selection), machine_line(machine))) +
@@ -189,7 +195,7 @@ std::string plan_table(const Selection& selection, const std::vector<Objective>&
                                         [](const RankedConfiguration& r) { return r.fits; });
     return table.text(color, line_width) +
            plan_legend(legend, selection.plan.problem.task, objectives, static_cast<std::size_t>(compared)) +
-           rejected_table(selection.rejected, color) + labelled("sure", sure_text(certainty_of(selection.plan)));
+           rejected_table(selection.rejected, color) + sure_line(selection);
 }
 
 std::string memory_lines(const Selection& selection, const GraphStats& graph) {

@@ -12,7 +12,7 @@
 
 namespace gnnplan::tools {
 
-// Graph, model, machine and how large the search was.
+// The answer, then graph, model, machine and how large the search was.
 std::string plan_header(const ProblemRecord& problem, const Machine& machine, const Selection& selection);
 // The best of each scheme and the rest of the `top` fastest, what their words mean, what is not shown and why, and how
 // sure that is. `objectives`: what the search marked the front over.
