@@ -26,6 +26,7 @@ void plan(benchmark::State& state, const std::vector<std::int64_t>& widths, int 
     problem.record.graph.normalisation = models::matrix_of(model).normalisation;
     problem.graph = &graph;
     problem.record.ranks = ranks;
+    problem.record.run.input_dropout = 0;  // said, so that select() need not ask a second time with dropout
     SelectOptions options;
     if (scheme != nullptr) options.scheme = scheme;
     const Machine profile = catalog::find_machine("dgx-a100");

@@ -2,6 +2,7 @@
 
 #include "planner/search/alternatives.hpp"
 #include "planner/search/candidates.hpp"
+#include "planner/search/feature_dropout.hpp"
 #include "planner/search/infeasible.hpp"
 #include "planner/search/pick.hpp"
 
@@ -56,6 +57,7 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
     if (options.alternatives) {
         selection.plan.alternatives =
             search::alternatives(space, found.costed, selection.plan.candidates.front().configuration, machine, graphs);
+        search::add_feature_dropout(selection, problem, machine, options);
     }
     for (const search::EvaluatedCandidate& entry : found.costed) selection.ranked.push_back(entry.ranked);
     result.selection = std::move(selection);

@@ -11,16 +11,6 @@
 
 namespace gnnplan::tools {
 
-Alternative feature_dropout(const Selection& otherwise, const RunRecord& run) {
-    const RankedConfiguration& best = otherwise.ranked.front();
-    Alternative alternative{{"feature_dropout", run.drops_features() ? "off" : "on"},
-                            run.drops_features().has_value(),
-                            best.configuration,
-                            best.predicted};
-    alternative.predicted.step_seconds.clear();
-    return alternative;
-}
-
 std::string other_dropout_words(const RunRecord& run) {
     return run.drops_features() ? "without dropout on the features (`input-dropout 0`)"
                                 : "with dropout on the features (`dropout 0.5`)";

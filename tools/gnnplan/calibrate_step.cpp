@@ -42,6 +42,7 @@ Plan plan_for(const data::Dataset& dataset) {
     problem.graph = &counts;
     SelectOptions options;
     options.candidates = 1;
+    options.alternatives = false;
     SelectResult result = select(problem, catalog::find_machine("cpu-node"), options);
     if (!result) throw Error(result.code, result.message);
     result.selection->plan.fingerprints.graph = dataset.fingerprint();

@@ -117,28 +117,18 @@ std::string drawn_line(const ProblemRecord& problem, const GraphStats& graph) {
                              graph.exact() ? "" : "at most ", fmt::join(nonzeros, ", ")));
 }
 
-struct Answer {
-    SelectResult result;
-    std::optional<SelectResult> otherwise;  // with_features_otherwise
-};
-
-Answer search(const Problem& problem, const Machine& machine, SelectOptions options) {
+SelectResult search(const Problem& problem, const Machine& machine, SelectOptions options) {
     measure::SteadyClock clock;
     ProgressLine line(clock, is_quiet());
     options.progress = [&](const std::string& what) { line.show(what); };
-    Answer answer{select(problem, machine, options), {}};
-    if (!answer.result) return answer;
-    Plan& plan = answer.result.selection->plan;
-    answer.otherwise = with_features_otherwise(problem, machine, options, plan.candidates.front().configuration);
-    if (answer.otherwise && *answer.otherwise)
-        plan.alternatives.push_back(feature_dropout(*answer.otherwise->selection, plan.problem.run));
-    return answer;
+    return select(problem, machine, options);
 }
 
 // The answer with the features treated otherwise; "" where that is no question, or has none for another reason.
-std::string dropout_line(const Plan& plan, const std::optional<SelectResult>& otherwise) {
+std::string dropout_line(const Selection& selection) {
+    const Plan& plan = selection.plan;
     std::string text = dropout_text(plan);
-    if (otherwise && otherwise->infeasible) text = dropout_text(*otherwise->infeasible, plan.problem.run);
+    if (selection.otherwise) text = dropout_text(*selection.otherwise, plan.problem.run);
     return text.empty() ? "" : labelled("dropout", with_dashes(text));
 }
 
@@ -151,7 +141,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     if (options.problem.model.task == "infer") refuse_training_questions(options.run);
     LoadedProblem loaded = load_and_say(options.problem);
     loaded.problem.record.run = run_record(options.run);
-    auto [result, otherwise] = search(loaded.problem, machine, pins);
+    SelectResult result = search(loaded.problem, machine, pins);
     if (!result) {
         if (result.infeasible && options.json) print_json(encode(*result.infeasible, with_dashes(result.message)));
         throw Error(result.code, result.message);
@@ -171,13 +161,13 @@ int run_plan(const Context& context, const PlanOptions& options) {
         return 0;
     }
     if (options.brief) {
-        print(answer_line(*result.selection) + sure_line(*result.selection) + dropout_line(plan, otherwise) +
+        print(answer_line(*result.selection) + sure_line(*result.selection) + dropout_line(*result.selection) +
               run_hint(options, machine));
         return 0;
     }
     const bool color = use_color(context.color);
     print(plan_header(plan.problem, machine, *result.selection) + drawn_line(plan.problem, *loaded.problem.graph) +
-          "\n" + plan_table(*result.selection, pins.pareto, options.top, color) + dropout_line(plan, otherwise) +
+          "\n" + plan_table(*result.selection, pins.pareto, options.top, color) + dropout_line(*result.selection) +
           memory_lines(*result.selection, *loaded.problem.graph) + balance_line(plan, *loaded.problem.graph) +
           run_outlook(plan, *loaded.problem.graph) + run_hint(options, machine));
     return 0;

@@ -48,7 +48,8 @@ struct SelectOptions : Pins {
     std::optional<bool> drops_features;
     std::vector<Objective> pareto = {Objective::time, Objective::memory};
     int candidates = max_candidates;
-    bool alternatives = true;  // whether the plan says what its choices are worth
+    // Whether the plan says what its choices are worth. That includes a second search, select_otherwise().
+    bool alternatives = true;
     // Called with the progress of the search, "searching: 1d on 64x1, 12 of 96 grids", whenever it changes.
     std::function<void(const std::string&)> progress = {};
 };
@@ -73,13 +74,6 @@ struct Rejection {
     std::int64_t count = 0;
 };
 
-struct Selection {
-    Plan plan;
-    std::vector<RankedConfiguration> ranked;  // those that fit by time, then those that do not
-    std::vector<Rejection> rejected;          // what is not in `ranked`, or does not fit
-    std::int64_t memory_per_rank = 0;         // bytes allowed
-};
-
 // When nothing fits.
 struct Infeasible {
     std::int64_t needed_bytes = 0;  // of the configuration with the lowest peak
@@ -89,6 +83,15 @@ struct Infeasible {
         0;  // held by every rank while loading, on any number of ranks; 0 where hosts load, or shares
     bool grid_pinned = false;           // smallest_ranks is for other grids
     std::optional<int> smallest_ranks;  // smallest number of ranks that would fit, when there is one up to max_ranks
+};
+
+struct Selection {
+    Plan plan;
+    std::vector<RankedConfiguration> ranked;  // those that fit by time, then those that do not
+    std::vector<Rejection> rejected;          // what is not in `ranked`, or does not fit
+    std::int64_t memory_per_rank = 0;         // bytes allowed
+    // Set where nothing would fit if runs treated their features as in the plan's alternative `feature_dropout`.
+    std::optional<Infeasible> otherwise;
 };
 
 struct SelectResult {
@@ -103,6 +106,12 @@ struct SelectResult {
 // predicted time and returns a plan with its best candidates. Never prints, never exits, never throws for a reason a
 // user can act on.
 SelectResult select(const Problem& problem, const Machine& machine, const SelectOptions& options = {});
+
+// The same where runs treat their features otherwise: with dropout on them where `chosen`, the best configuration that
+// select() found, relies on constant features and nobody has said how runs treat them, and without dropout where runs
+// have it. None where neither is so.
+std::optional<SelectResult> select_otherwise(Problem problem, const Machine& machine, SelectOptions options,
+                                             const Configuration& chosen);
 
 // The fastest plan in brief, for those who have their own training loop.
 struct OrderAdvice {

@@ -454,9 +454,9 @@ TEST(SelectFull, WhatIsMissingIsSaidInBinaryUnitsAndAsItWasWritten) {
               std::string::npos);
 }
 
-std::int64_t count_of(const Selection& s, const std::string& why) {
+std::int64_t count_of(const Selection& s, Rejection::Reason reason) {
     std::int64_t count = 0;
-    for (const Rejection& r : s.rejected) count += r.why.starts_with(why) ? r.count : 0;
+    for (const Rejection& r : s.rejected) count += r.reason == reason ? r.count : 0;
     return count;
 }
 
@@ -477,8 +477,9 @@ TEST(SelectFull, RejectedClassesAreNamed) {
         const auto fitting =
             std::count_if(s.ranked.begin(), s.ranked.end(), [](const RankedConfiguration& r) { return r.fits; });
         // As long as everything fits, the three fastest are shown with factored values too, and no others of those.
-        EXPECT_EQ(fitting + count_of(s, "slower") + count_of(s, "over memory"), cut > 0 ? all : stored + 3);
-        EXPECT_EQ(count_of(s, "over memory") > 0, cut > 0);
+        EXPECT_EQ(fitting + count_of(s, Rejection::Reason::slower) + count_of(s, Rejection::Reason::over_memory),
+                  cut > 0 ? all : stored + 3);
+        EXPECT_EQ(count_of(s, Rejection::Reason::over_memory) > 0, cut > 0);
         options.memory_per_rank = s.ranked.front().predicted.peak_bytes_per_rank - 1;
     }
     const auto inapplicable = [&](int ranks, const std::string& why) {
@@ -491,7 +492,8 @@ TEST(SelectFull, RejectedClassesAreNamed) {
     };
     EXPECT_EQ(inapplicable(5, ""), std::set<std::string>{"3d"}) << "five ranks form no grid with y and z";
     EXPECT_EQ(inapplicable(1, "1 rank forms no such grid"), (std::set<std::string>{"1d", "1.5d", "2d", "3d"}));
-    EXPECT_GT(count_of(selected(128), "dominated"), 0) << "sharded grids are not searched where rdm fits";
+    EXPECT_GT(count_of(selected(128), Rejection::Reason::dominated), 0)
+        << "sharded grids are not searched where rdm fits";
 }
 
 // Ties are all marked; whoever is not marked is beaten.

@@ -188,7 +188,7 @@ SelectResult answer(const Question& question) {
 }
 
 std::optional<SelectResult> answer_otherwise(const Question& question, const Configuration& chosen) {
-    return with_features_otherwise(problem_of(question), question.machine, question.search, chosen);
+    return select_otherwise(problem_of(question), question.machine, question.search, chosen);
 }
 
 Variation parse_variation(const std::string& text) {

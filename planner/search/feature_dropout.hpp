@@ -1,0 +1,12 @@
+// What dropout on the features is worth: the same question where runs treat their features otherwise.
+#pragma once
+
+#include <gnnplan/select.hpp>
+
+namespace gnnplan::search {
+
+// Adds the best of select_otherwise() to the alternatives of the selection's plan, or says why nothing fits then.
+void add_feature_dropout(Selection& selection, const Problem& problem, const Machine& machine,
+                         const SelectOptions& options);
+
+}  // namespace gnnplan::search
