@@ -109,11 +109,11 @@ TEST(Analysis, StepsOfLargeGraphsFitATerminal) {
     const auto text = [&] { return analysis_text(analyse(report, std::nullopt), report, false); };
     report.steps.front().rows = 2'449'029;
     EXPECT_THAT(text(), HasSubstr(" 2449029x16 "));
-    for (const std::string& line : split(text(), "\n")) EXPECT_LE(width_of(line), line_width) << line;
+    for (const std::string& line : split(text(), "\n")) EXPECT_LE(width_of(line), page_width) << line;
     report.steps.front().name = "backward.12.spmm.reduce_scatter";
     report.steps.front().rows = 111'059'956;
     EXPECT_THAT(text(), Not(HasSubstr("shape"))) << "there is no room for it";
-    for (const std::string& line : split(text(), "\n")) EXPECT_LE(width_of(line), line_width) << line;
+    for (const std::string& line : split(text(), "\n")) EXPECT_LE(width_of(line), page_width) << line;
 }
 
 TEST(AnalysisHint, PredictionsThatHold) {

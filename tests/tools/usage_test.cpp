@@ -397,6 +397,37 @@ TEST(Usage, ColourOnlyWhereAsked) {
     EXPECT_THAT(gnnplan("plan --graph cora").out, ::testing::Not(HasSubstr("\033")));
 }
 
+// What `gnnplan ARGUMENTS` prints on a terminal of so many columns.
+std::string on_terminal(std::size_t columns, const std::string& arguments) {
+    const Folder folder;
+    const std::string command =
+        "stty cols " + std::to_string(columns) + "; NO_COLOR=1 '" GNNPLAN_TOOL "' -q " + arguments;
+    const Outcome outcome =
+        run_program("script", "-q -e -E never -c \"" + command + "\" '" + (folder / "typescript") + "' </dev/null");
+    EXPECT_EQ(outcome.code, 0) << outcome.out;
+    std::string text = outcome.out;
+    text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+    return text;
+}
+
+TEST(Usage, LinesAreAsWideAsTheTerminal) {
+    const Folder folder;
+    const std::string asked = "plan --graph reddit --ranks 8 --machine a6000x8";
+    const std::string plan = folder / "plan.json";
+    ASSERT_EQ(gnnplan(asked + " -o " + plan).code, 0);
+    const std::string sweep = "sweep --graph reddit --machine a6000x8 --vary ranks=2,4,8 --vary hidden=16,128";
+    for (const std::string& command :
+         {asked, "explain " + plan, sweep, std::string("datasets list"), std::string("machines show a6000x8")}) {
+        EXPECT_LE(widest_line(on_terminal(80, command)), 80) << command;
+    }
+    const std::size_t wide = widest_line(on_terminal(130, asked));
+    EXPECT_GT(wide, 110);
+    EXPECT_LE(wide, 130);
+    // A pipe or a file has no width, so that a script finds the same text everywhere.
+    EXPECT_EQ(gnnplan(asked).out, gnnplan(asked + " | cat").out);
+    EXPECT_LE(widest_line(gnnplan(asked).out), 100);
+}
+
 TEST(Usage, CompletionKnowsTheCommandTree) {
     const Folder folder;
     const std::string script = folder / "completion.bash";

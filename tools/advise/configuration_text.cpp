@@ -32,8 +32,8 @@ std::vector<std::string> in_ranges(const std::vector<KeptProduct>& products) {
 
 }  // namespace
 
-std::string kept_text(const std::vector<KeptProduct>& products) {
-    return products.empty() ? "-" : fmt::format("{}", fmt::join(in_ranges(products), ","));
+std::string kept_text(const std::vector<KeptProduct>& products, std::string_view separator) {
+    return products.empty() ? "-" : fmt::format("{}", fmt::join(in_ranges(products), separator));
 }
 
 std::string choices_text(const Configuration& configuration) {
@@ -55,7 +55,7 @@ std::string configuration_text(const Configuration& configuration) {
                                    format_orders(text(configuration.forward)));
     if (!configuration.backward.empty()) line += " " + format_orders(text(configuration.backward));
     const std::vector<KeptProduct> kept = products_kept(configuration);
-    if (!kept.empty()) line += ", kept " + kept_text(kept);
+    if (!kept.empty()) line += ", kept " + kept_text(kept, " and ");
     const std::string choices = choices_text(configuration);
     return choices == "-" ? line : line + ", " + choices;
 }

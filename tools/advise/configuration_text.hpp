@@ -10,7 +10,7 @@ namespace gnnplan::tools {
 
 // The products that are kept, "ÂX once,ÂH1"; "-" when none is. Those of three and more neighbouring layers are
 // a range, "ÂH1..ÂH9".
-std::string kept_text(const std::vector<KeptProduct>& products);
+std::string kept_text(const std::vector<KeptProduct>& products, std::string_view separator = ",");
 
 // The choices besides scheme, grid and orders that differ from the plainest: "rows, overlap, permuted"; "-" when none
 // does.

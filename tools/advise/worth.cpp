@@ -87,7 +87,7 @@ bool needs_details(const Choice& choice) { return find_switch_words(choice.key) 
 std::string kept_difference(const Configuration& chosen, const Configuration& other) {
     const std::vector<KeptProduct> kept = products_kept(other);
     if (kept == products_kept(chosen)) return "";
-    return kept.empty() ? "nothing kept" : kept_text(kept) + " kept";
+    return kept.empty() ? "nothing kept" : kept_text(kept, " and ") + " kept";
 }
 
 // The words that cells of the other configuration have and the chosen one's have not, then those that they lack.
@@ -130,20 +130,16 @@ std::string worth_text(const Plan& plan, bool color) {
         const std::string sign = more < 0 ? "-" : "+";
         table.add({words.chosen, words.instead, format_seconds(alternative.predicted.ranked_seconds(), plan.machine),
                    same ? "0" : sign + format_seconds(std::abs(more), plan.machine), verdict(plan, alternative)});
-    }
-    const std::vector<std::string> lines = split(table.text(color), "\n");
-    std::string out = fmt::format(
-                          "Each choice and how much it is worth: the plan with one choice made otherwise. Ties are "
-                          "within {:.0f} %.\n",
-                          100 * cost::model_error(plan.machine)) +
-                      lines.front() + "\n";
-    for (std::size_t i = 0; i < plan.alternatives.size(); ++i) {
-        const Alternative& alternative = plan.alternatives[i];
         const std::string details = difference_text(chosen, alternative.configuration);
-        out += lines[i + 1] + "\n";
-        if (needs_details(alternative.choice) && !details.empty()) out += wrapped("    ", "    ", details, ", ");
+        if (!needs_details(alternative.choice) || details.empty()) continue;
+        const std::string lines = wrapped("    ", "    ", details, ", ");
+        table.add_title(lines.substr(0, lines.size() - 1));
     }
-    return out;
+    const std::string headline = fmt::format(
+        "Each choice and how much it is worth: the plan with one choice made otherwise. Ties are within {:.0f} %.",
+        100 * cost::model_error(plan.machine));
+    if (line_width() < page_width) table.leave_out_if_wider("more", line_width());
+    return wrapped("", "", headline) + table.text(color, line_width());
 }
 
 io::Document encode_alternatives(const Plan& plan) {

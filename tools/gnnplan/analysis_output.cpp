@@ -43,7 +43,7 @@ std::string step_table(const Analysis& analysis, bool color) {
                    step.worst > 0 ? fmt::format("<- #{}", step.worst) : ""},
                   step.worst > 0);
     }
-    table.leave_out_if_wider("shape", line_width);
+    table.leave_out_if_wider("shape", line_width());
     return table.text(color);
 }
 

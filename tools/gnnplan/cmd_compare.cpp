@@ -100,7 +100,7 @@ std::string measured_text(const Comparison& comparison) {
 
 // Whether the predictions can be told apart, and what they were compared with.
 std::string certainty_text(const Comparison& comparison) {
-    if (const std::string measured = measured_text(comparison); !measured.empty()) return measured;
+    if (std::string measured = measured_text(comparison); !measured.empty()) return measured;
     const std::optional<bool> tie = comparison.tie();
     if (!tie || comparison.a.configuration == comparison.b.configuration) return "";
     const double ratio = comparison.b.ranked_seconds() / comparison.a.ranked_seconds();

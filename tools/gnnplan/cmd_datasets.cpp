@@ -37,7 +37,8 @@ int show_cards(const Context& context, std::span<const catalog::Card> cards, boo
                    format_count(card.nonzeros), cell(card.features), cell(card.classes), card.symmetric ? "yes" : "no",
                    short_source(card.source, ";(")});
     }
-    print(table.text(use_color(context.color), line_width));
+    for (const char* least : {"symmetric", "classes"}) table.leave_out_if_wider(least, line_width());
+    print(table.text(use_color(context.color), line_width()));
     return 0;
 }
 

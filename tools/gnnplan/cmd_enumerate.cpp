@@ -68,7 +68,7 @@ std::string human_table(const io::EnumerationDocument& document, bool color) {
     const char* legend =
         "+: on the Pareto front of both units. redist.: columns redistributed, sparse: columns of "
         "sparse products, an epoch; moved: elements sent; SpMM: multiply-adds.";
-    return headline(document) + table.text(color, line_width) + (full ? labelled("legend", legend) : "");
+    return headline(document) + table.text(color, line_width()) + (full ? labelled("legend", legend) : "");
 }
 
 int run_enumerate(const Context& context, const EnumerateOptions& options) {

@@ -72,7 +72,7 @@ std::string tree(const Explanation& explanation, const Plan& plan, bool color) {
                    format_seconds(step.seconds, machine), step.layout});
         previous = &step;
     }
-    return table.text(color, line_width);
+    return table.text(color, line_width());
 }
 
 std::string units_text(const Explanation& explanation) {

@@ -36,19 +36,23 @@ std::string device_text(const Machine& machine) {
 }
 
 std::string machine_text(const Machine& machine) {
-    std::string out = fmt::format(
-        "machine     {}\nsource      {}\nmeasured    {}\nnode        {} ranks, {} each{}\nin a node   {}, {}\nbetween  "
-        "  "
-        " {}, "
-        "{} per rank\nGEMM        {}\nstreaming   {}\nstep        {} of overhead\n",
-        machine.name, machine.source, machine.measured ? "here" : "no", machine.ranks_per_node,
-        limit_text(machine.memory_per_rank), device_text(machine), format_seconds(machine.intra_node.latency_seconds),
-        rate(machine.intra_node.bytes_per_second, "GB/s"), format_seconds(machine.inter_node.latency_seconds),
-        rate(machine.inter_node.bytes_per_second, "GB/s"), rate(machine.gemm_flops_per_second, "GFLOP/s"),
-        rate(machine.memory_bytes_per_second, "GB/s"), format_seconds(machine.step_seconds));
-    for (const SpmmRate& spmm : machine.spmm) {
-        out += fmt::format("SpMM        width {}: {}\n", spmm.width, rate(spmm.flops_per_second, "GFLOP/s"));
-    }
+    std::string out;
+    const auto add = [&](const char* label, const std::string& text) { out += labelled(label, text, 12); };
+    const auto link = [](const Link& l) {
+        return format_seconds(l.latency_seconds) + ", " + rate(l.bytes_per_second, "GB/s");
+    };
+    add("machine", machine.name);
+    add("source", machine.source);
+    add("measured", machine.measured ? "here" : "no");
+    add("node", fmt::format("{} ranks, {} each{}", machine.ranks_per_node, limit_text(machine.memory_per_rank),
+                            device_text(machine)));
+    add("in a node", link(machine.intra_node));
+    add("between", link(machine.inter_node) + " per rank");
+    add("GEMM", rate(machine.gemm_flops_per_second, "GFLOP/s"));
+    add("streaming", rate(machine.memory_bytes_per_second, "GB/s"));
+    add("step", format_seconds(machine.step_seconds) + " of overhead");
+    for (const SpmmRate& spmm : machine.spmm)
+        add("SpMM", fmt::format("width {}: {}", spmm.width, rate(spmm.flops_per_second, "GFLOP/s")));
     return out;
 }
 
@@ -92,7 +96,9 @@ int list_calibrations(const Context& context, const ListOptions& options) {
         return 0;
     }
     if (kept.empty()) {
-        print("no calibration is kept; gnnplan calibrate measures this machine (presets: gnnplan machines list)\n");
+        print(wrapped("", "",
+                      "no calibration is kept; gnnplan calibrate measures this machine (presets: gnnplan "
+                      "machines list)"));
         return 0;
     }
     Table table({{"ranks x threads"},
@@ -110,7 +116,7 @@ int list_calibrations(const Context& context, const ListOptions& options) {
                    reason.substr(0, reason.find(':'))});
         table.add_title("  " + k.file);  // whole, to be copied, however long it is
         if (reason == "yes") continue;
-        for (const std::string& line : broken(reason, line_width - 2)) table.add_title("  " + line);
+        for (const std::string& line : broken(reason, line_width() - 2)) table.add_title("  " + line);
     }
     print(table.text(use_color(context.color)));
     return 0;
@@ -132,7 +138,7 @@ int list_machines(const Context& context, const ListOptions& options) {
                    rate(machine.intra_node.bytes_per_second, "GB/s"), rate(machine.inter_node.bytes_per_second, "GB/s"),
                    short_source(machine.source, ":,")});
     }
-    print(table.text(use_color(context.color), line_width));
+    print(table.text(use_color(context.color), line_width()));
     return 0;
 }
 

@@ -38,7 +38,7 @@ std::string rejected_table(const std::vector<Rejection>& rejected, bool color) {
     Table table({{"not compared"}, {"count", Align::right}, {"why"}});
     for (const Rejection& r : classes)
         table.add({r.what, r.count > 0 ? format_count(r.count) : "-", with_dashes(r.why)});
-    return "\n" + table.text(color, line_width) + "\n";
+    return "\n" + table.text(color, line_width()) + "\n";
 }
 
 // A tenth less, in whole MiB: a limit that leaves a device some room.
@@ -193,7 +193,8 @@ std::string plan_table(const Selection& selection, const std::vector<Objective>&
     for (const std::size_t i : shown) legend.push_back(&selection.ranked[i]);
     const auto compared = std::count_if(selection.ranked.begin(), selection.ranked.end(),
                                         [](const RankedConfiguration& r) { return r.fits; });
-    return table.text(color, line_width) +
+    if (line_width() < page_width) table.leave_out_if_wider("ratio", line_width());
+    return table.text(color, line_width()) +
            plan_legend(legend, selection.plan.problem.task, objectives, static_cast<std::size_t>(compared)) +
            rejected_table(selection.rejected, color) + sure_line(selection);
 }

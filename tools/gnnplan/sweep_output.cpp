@@ -176,27 +176,27 @@ Table point_table(const Sweep& sweep, const std::vector<PointColumn>& more, bool
     return table;
 }
 
-bool fit(const std::vector<NamedTable>& tables) {
-    return std::all_of(tables.begin(), tables.end(), [](const NamedTable& t) { return t.table.width() <= line_width; });
+bool fit(const std::vector<NamedTable>& tables, std::size_t width) {
+    return std::all_of(tables.begin(), tables.end(), [&](const NamedTable& t) { return t.table.width() <= width; });
 }
 
 }  // namespace
 
-std::vector<NamedTable> sweep_tables(const Sweep& sweep) {
+std::vector<NamedTable> sweep_tables(const Sweep& sweep, std::size_t width) {
     if (has_pivot(sweep)) {
         std::vector<NamedTable> tables = pivots(sweep);
-        if (fit(tables)) return tables;
+        if (fit(tables, width)) return tables;
     }
     for (const Detail detail : details) {
         Table table = point_table(sweep, point_columns(detail, sweep.task()), false);
-        if (table.width() <= line_width || detail == details.back()) return {{"", std::move(table)}};
+        if (table.width() <= width || detail == details.back()) return {{"", std::move(table)}};
     }
     return {};
 }
 
-std::string marks_text(const Sweep& sweep) {
+std::string marks_text(const Sweep& sweep, std::size_t width) {
     std::vector<std::string> marks;
-    const bool pivots_shown = has_pivot(sweep) && fit(pivots(sweep));
+    const bool pivots_shown = has_pivot(sweep) && fit(pivots(sweep), width);
     if (!best_points(sweep).empty() || pivots_shown) marks.emplace_back("* fastest");
     if (pivots_shown) {
         marks.push_back("~ a tie with it within " + tie_text(sweep.machine));

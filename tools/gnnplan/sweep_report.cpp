@@ -29,9 +29,9 @@ std::string fastest_text(const Sweep& sweep) {
 }
 
 // The remarks below the tables.
-std::vector<std::string> remarks_of(const SweepReport& report) {
+std::vector<std::string> remarks_of(const SweepReport& report, std::size_t width) {
     std::vector<std::string> remarks;
-    const std::string marks = marks_text(report.shown.sweep);
+    const std::string marks = marks_text(report.shown.sweep, width);
     if (!marks.empty()) remarks.push_back(marks);
     for (const std::string& note : report.shown.notes) remarks.push_back(note);
     return remarks;
@@ -54,10 +54,10 @@ std::string report_text(const SweepReport& report, bool color) {
     const Sweep& sweep = report.shown.sweep;
     std::string out =
         labelled("graph", report.graph) + labelled("model", report.model) + labelled("machine", report.machine);
-    for (const NamedTable& named : sweep_tables(sweep)) {
+    for (const NamedTable& named : sweep_tables(sweep, line_width())) {
         out += "\n" + (named.name.empty() ? "" : named.name + "\n") + named.table.text(color);
     }
-    for (const std::string& remark : remarks_of(report)) out += paragraph(remark);
+    for (const std::string& remark : remarks_of(report, line_width())) out += paragraph(remark);
     const std::string fastest = fastest_text(sweep);
     if (!fastest.empty()) out += "\n" + labelled("fastest", fastest);
     const std::string dropout = with_dashes(dropout_sentence(sweep));
@@ -83,11 +83,11 @@ std::string report_page(const SweepReport& report, const std::string& title, con
         "<h1>" + xml_escaped(title) + "</h1>\n" +
         html_paragraphs({"Graph: " + report.graph, "Model: " + report.model, "Machine: " + report.machine});
     body += "<figure>\n" + svg + "</figure>\n";
-    for (const NamedTable& named : sweep_tables(sweep)) {
+    for (const NamedTable& named : sweep_tables(sweep, page_width)) {
         if (!named.name.empty()) body += "<h2>" + xml_escaped(named.name) + "</h2>\n";
         body += "<div class=\"scroll\">" + named.table.html() + "</div>\n";
     }
-    body += html_paragraphs(remarks_of(report));
+    body += html_paragraphs(remarks_of(report, page_width));
     if (!report.sentences.empty()) {
         body += "<ul>\n";
         for (const std::string& sentence : report.sentences) body += "<li>" + xml_escaped(sentence) + "</li>\n";

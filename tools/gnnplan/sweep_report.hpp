@@ -14,7 +14,7 @@ struct SweepReport {
     std::vector<std::string> sentences;  // at most max_sentences; those that begin with blanks belong to the one before
 };
 
-// Every line at most line_width long, where its words are.
+// Every line at most line_width() long, where its words are.
 std::string report_text(const SweepReport& report, bool color);
 
 // The caption of a picture that goes alone: sentences, notes and how sure they are.

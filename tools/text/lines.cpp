@@ -1,5 +1,8 @@
 #include "tools/text/lines.hpp"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace gnnplan::tools {
@@ -15,6 +18,15 @@ std::string take_last_part(std::string& line, std::size_t width) {
 }
 
 }  // namespace
+
+std::size_t line_width() {
+    constexpr std::size_t narrowest = 60, widest = 160;
+    winsize size{};
+    // A terminal that does not know its size says 0.
+    if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return page_width;
+    return std::clamp<std::size_t>(size.ws_col, narrowest, widest);
+}
 
 std::size_t width_of(std::string_view text) {  // every byte but UTF-8 continuations
     return static_cast<std::size_t>(std::count_if(
@@ -54,7 +66,8 @@ std::vector<std::string> broken(std::string_view text, std::size_t width, std::s
 std::string wrapped(std::string_view first, std::string_view further, std::string_view text,
                     std::string_view separator) {
     std::string all;
-    for (const std::string& line : broken(text, line_width - std::max(width_of(first), width_of(further)), separator)) {
+    for (const std::string& line :
+         broken(text, line_width() - std::max(width_of(first), width_of(further)), separator)) {
         all += std::string(all.empty() ? first : further) + line + "\n";
     }
     return all;

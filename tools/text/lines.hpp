@@ -8,8 +8,11 @@
 
 namespace gnnplan::tools {
 
-// Columns that terminals and pages show without wrapping lines.
-inline constexpr std::size_t line_width = 100;
+// Columns of what is no terminal: pages, files and pipes.
+inline constexpr std::size_t page_width = 100;
+
+// Columns of lines on stdout: those of the terminal, at least 60 and at most 160, or page_width where it is none.
+std::size_t line_width();
 
 // Code points of UTF-8.
 std::size_t width_of(std::string_view text);
@@ -21,7 +24,7 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
 // stays half full. At least one line.
 std::vector<std::string> broken(std::string_view text, std::size_t width, std::string_view separator = " ");
 
-// Lines of at most line_width, each ended by a line break: the first begins with `first`, those after it with
+// Lines of at most line_width(), each ended by a line break: the first begins with `first`, those after it with
 // `further`.
 std::string wrapped(std::string_view first, std::string_view further, std::string_view text,
                     std::string_view separator = " ");

@@ -15,7 +15,7 @@ namespace gnnplan::tools {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t narrowest = 16;  // of a last column that is broken
+constexpr std::size_t narrowest = 12;  // of a last column that is broken
 
 }  // namespace
 

@@ -64,7 +64,7 @@ private:
         if (target == value + " = ") return "";
         std::string line = indent + target + value;
         if (comment.empty()) return wrapped(indent + target, std::string(12, ' '), value, ", ");
-        if (line.size() + comment.size() + 2 <= line_width) return line + "  " + comment + "\n";
+        if (line.size() + comment.size() + 2 <= page_width) return line + "  " + comment + "\n";
         return indent + comment + "\n" + statement(target, value);
     }
 
