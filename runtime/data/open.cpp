@@ -84,14 +84,12 @@ std::unique_ptr<FeatureSource> choose_features(std::unique_ptr<FeatureSource> ow
     }
     if (own != nullptr || asked == 0) return own;
     report.features_generated = true;
-    report.notes.push_back("No features in the data: " + std::to_string(asked) +
-                           " generated, uniform in [-1, 1), from seed " + std::to_string(options.seed) + ".");
+    report.generated.push_back(std::to_string(asked) + " features (uniform in [-1, 1))");
     return generate_features(options.seed, asked);
 }
 
 void complete_supervision(Supervision& supervision, const FeatureSource* features, const DatasetOptions& options,
                           LoadReport& report) {
-    const std::string from_seed = " from seed " + std::to_string(options.seed) + ".";
     if (supervision.label.empty() && options.generate_classes > 0) {
         if (features == nullptr) {
             throw Error(ErrorCode::usage, "labels are generated from features, and there are none", report.path,
@@ -99,13 +97,12 @@ void complete_supervision(Supervision& supervision, const FeatureSource* feature
         }
         supervision.label = generate_labels(options.seed, *features, report.vertices, options.generate_classes);
         report.labels_generated = true;
-        report.notes.push_back("No labels in the data: " + std::to_string(options.generate_classes) +
-                               " classes generated, a random linear map of the features," + from_seed);
+        report.generated.push_back(std::to_string(options.generate_classes) + " classes (a linear map of features)");
     }
     if (supervision.subset.empty() && !supervision.label.empty()) {
         supervision.subset = generate_split(options.seed, supervision.label);
         report.split_generated = true;
-        report.notes.push_back("No split in the data: 60/20/20 at random" + from_seed);
+        report.generated.emplace_back("a 60/20/20 split");
     }
 }
 
@@ -124,6 +121,7 @@ Supervision read_where_there(const Origin& origin, const DatasetOptions& options
 
 Dataset::Dataset(Origin origin, const DatasetOptions& options) : options_(options) {
     report_.path = origin.where;
+    report_.seed = options_.seed;
     if (in_shares()) {
         report_.vertices = options_.in_shares;
         fingerprint_ = options_.expected_fingerprint;

@@ -51,7 +51,9 @@ std::string LoadReport::describe() const {
     said += self_loops_added ? "a self loop added to every vertex; " : "no self loops added; ";
     said += grouped(nonzeros) + " nonzeros.";
     for (const std::string& note : notes) said += " " + note;
-    return said;
+    for (std::size_t i = 0; i < generated.size(); ++i)
+        said += (i == 0 ? " Generated from seed " + std::to_string(seed) + ": " : ", ") + generated[i];
+    return generated.empty() ? said : said + ".";
 }
 
 void check_generated(const LoadReport& report) {

@@ -29,10 +29,12 @@ struct LoadReport {
     std::int64_t nonzeros = 0;             // of the prepared matrix
     bool features_generated = false;       // the data had none
     bool labels_generated = false;
-    bool split_generated = false;    // of labels
-    Leftovers leftovers;             // arrays and files of the data that are not read
-    std::vector<std::string> notes;  // generated features, labels, split; whole sentences
-    std::vector<std::string> hints;  // options that the user may have meant, for commands that can still take them
+    bool split_generated = false;        // of labels
+    Leftovers leftovers;                 // arrays and files of the data that are not read
+    std::uint64_t seed = 0;              // of what was generated
+    std::vector<std::string> generated;  // in words
+    std::vector<std::string> notes;      // what is not read; whole sentences
+    std::vector<std::string> hints;      // options that the user may have meant, for commands that can still take them
     // Signs that the data is of another form than that which it was read as; they are always shown.
     std::vector<std::string> remarks;
 

@@ -147,7 +147,7 @@ TEST_F(Arrays, OfOtherNamesAreNotMadeUp) {
     ASSERT_EQ(asked.code, 0) << asked.err;
     const Outcome run = gnnrun(plan + " --in-process --epochs 2 --data " + names);
     EXPECT_EQ(run.code, 0) << run.err;
-    EXPECT_THAT(run.err, AllOf(HasSubstr("Not read: " + list), HasSubstr("No features in the data: 6 generated")));
+    EXPECT_THAT(run.err, AllOf(HasSubstr("Not read: " + list), HasSubstr("Generated from seed 1: 6 features")));
 }
 
 // A plan made without --generate does not mention it, as plans of earlier builds do not.

@@ -74,7 +74,7 @@ int run_info(const Context&, const InfoOptions& options) {
         print_json(encode(dataset, degrees, fingerprints));
     } else {
         print(info_text(dataset, degrees));
-        for (const std::string& note : dataset.report().notes) say("{}\n", note);
+        for (const std::string& note : dataset.report().notes) say_line(note);
     }
     say_notes(dataset.report().remarks);
     say_notes(dataset.report().hints);

@@ -16,7 +16,7 @@ bool is_quiet() { return quiet; }
 
 void say_lines(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) {
-        if (!quiet || line.starts_with("warning: ")) say("{}\n", line);
+        if (!quiet || line.starts_with("warning: ")) say_line(line);
     }
 }
 

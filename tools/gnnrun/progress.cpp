@@ -62,7 +62,7 @@ void Progress::show(const EpochRecord& epoch) {
 void Progress::say(const std::string& text) {
     if (quiet_) return;
     end_line();
-    tools::say("{}\n", text);
+    say_line(text);
 }
 
 void Progress::end_line() {

@@ -45,7 +45,7 @@ std::string resuming_command(const RunFlags& flags, int processes, const std::st
 void Words::note(const std::string& line) {
     if (!speaks_ || flags_.quiet) return;
     if (progress_) return progress_->say(line);
-    say("{}\n", line);
+    say_line(line);
 }
 
 void Words::detail(const std::string& line) {
@@ -54,7 +54,7 @@ void Words::detail(const std::string& line) {
 
 void Words::warn(const std::string& line) {
     if (progress_) progress_->end_line();
-    say("{}\n", line);
+    say_line(line);
 }
 
 std::string Words::in_words(const std::string& text) const { return with_dashes(text); }

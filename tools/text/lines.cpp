@@ -19,14 +19,15 @@ std::string take_last_part(std::string& line, std::size_t width) {
 
 }  // namespace
 
-std::size_t line_width() {
+std::optional<std::size_t> terminal_width(int descriptor) {
     constexpr std::size_t narrowest = 60, widest = 160;
     winsize size{};
     // A terminal that does not know its size says 0.
-    if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return page_width;
+    if (isatty(descriptor) != 1 || ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
     return std::clamp<std::size_t>(size.ws_col, narrowest, widest);
 }
+
+std::size_t line_width() { return terminal_width(STDOUT_FILENO).value_or(page_width); }
 
 std::size_t width_of(std::string_view text) {  // every byte but UTF-8 continuations
     return static_cast<std::size_t>(std::count_if(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,11 @@ namespace gnnplan::tools {
 // Columns of what is no terminal: pages, files and pipes.
 inline constexpr std::size_t page_width = 100;
 
-// Columns of lines on stdout: those of the terminal, at least 60 and at most 160, or page_width where it is none.
+// Columns of lines for a terminal: as many as it has, at least 60 and at most 160. None where `descriptor` is of a
+// file or a pipe.
+std::optional<std::size_t> terminal_width(int descriptor);
+
+// Columns of lines on stdout, page_width where it is no terminal.
 std::size_t line_width();
 
 // Code points of UTF-8.

@@ -1,5 +1,7 @@
 #include "tools/text/streams.hpp"
 
+#include "tools/text/lines.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -28,6 +30,18 @@ void guard_standard_streams() {
 void say_text(std::string_view text) noexcept {
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
+}
+
+void say_line(std::string_view line) noexcept {
+    try {
+        const auto width = terminal_width(STDERR_FILENO);
+        std::string text;
+        const auto lines =
+            width ? broken(with_dashes(std::string(line)), *width - 2) : std::vector{with_dashes(std::string(line))};
+        for (const std::string& part : lines) text += (text.empty() ? "" : "  ") + part + "\n";
+        say_text(text);
+    } catch (...) {  // no memory for the text
+    }
 }
 
 void print(std::string_view text) {

@@ -27,6 +27,9 @@ void say(fmt::format_string<T...> format, T&&... values) noexcept {
     }
 }
 
+// One line, as say() does: whole for files and pipes, broken at the width of a terminal.
+void say_line(std::string_view line) noexcept;
+
 // Prints to stdout.
 void print(std::string_view text);
 
