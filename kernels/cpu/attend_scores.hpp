@@ -60,7 +60,7 @@ GemmVector<width> logarithm(const GemmVector<width>& x) {
     p = p * m + 3.3333331174e-1F;
     const Vector square = m * m;
     const Vector rest = p * m * square - e * 2.12194440e-4F - square * 0.5F;
-    return x == x ? m + rest + e * 0.693359375F : x;
+    return x == x ? m + rest + e * 0.693359375F : x;  // NOLINT(misc-redundant-expression): NaN is not x
 }
 
 // Says what is read of an edge's other end while its row is weighed, so that it can be fetched ahead.

@@ -31,7 +31,7 @@ class AttendedRow {
 public:
     using Vector = GemmVector<width>;
 
-    AttendedRow(const AttendBlock& block, const EdgeLayout<width>& layout) : block_(block), layout_(layout) {}
+    AttendedRow(const AttendBlock& block, const EdgeLayout<width>& layout) : layout_(layout), block_(block) {}
 
     Scores numbers, weight, negative, kept;
     HeadLanes rescale;  // what earlier sums are multiplied with
@@ -170,9 +170,9 @@ private:
         __builtin_memcpy(share.of + part, &negative_total, sizeof total);
     }
 
-    const AttendBlock& block_;
-    EdgeLayout<width> layout_;
     HeadLanes target_, largest_, total_, logs_;
+    EdgeLayout<width> layout_;
+    const AttendBlock& block_;
     Counters counters_;
     bool empty_ = true;  // no edge has been weighed
 };

@@ -32,7 +32,7 @@ struct HeadLanes {
 // Moves scores through memory in vectors as they will be read: a read that spans several writes would wait for them.
 template <int width, int heads>
 void move_heads(const float* from, float* to) {
-    constexpr int lanes = heads < width ? heads : width;
+    constexpr int lanes = heads < width ? heads : width;  // NOLINT(bugprone-branch-clone): of some, both are one
     for (int k = 0; k < heads; k += lanes) {
         const auto numbers = load<lanes>(from + k);
         __builtin_memcpy(to + k, &numbers, sizeof numbers);

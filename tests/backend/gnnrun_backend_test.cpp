@@ -51,6 +51,15 @@ TEST_F(GnnrunBackend, SaysWhatIsMissing) {
     expect_unavailable(ABSENT_LIBRARY, "is no module of gnnplan");
 }
 
+// As after tools/quickstart, which builds no module.
+TEST_F(GnnrunBackend, SaysHowToBuildAModuleThatIsNotThere) {
+    ASSERT_EQ(run("cp " + std::string(program) + " @alone").code, 0);
+    const Outcome outcome = run("env -u GNNPLAN_CUDA_MODULE @alone --backend cuda --data @graph @plan1.json");
+    EXPECT_EQ(outcome.code, 69) << outcome.output;
+    EXPECT_THAT(outcome.output, AnyOf(HasSubstr("cmake --build build/release --target gnnplan_cuda builds it"),
+                                      HasSubstr("this program was built without it (tools/install-packages cuda")));
+}
+
 // A build without the module, or a machine without a driver or a GPU, gets one line; any other gets a run.
 TEST_F(GnnrunBackend, TrainsOnAGpuOrSaysWhyNot) {
     const Outcome outcome = on_cuda("", "@plan1.json --epochs 3 --report @cuda.json");

@@ -177,6 +177,13 @@ TEST(Main, TimesHaveUnits) {
     }
 }
 
+TEST(Format, SaysTheTimeLeft) {
+    EXPECT_EQ(left_text(0.4), "");
+    EXPECT_EQ(left_text(40), "  about 40 s left");
+    EXPECT_EQ(left_text(5 * 60), "  about 5 min left");
+    EXPECT_EQ(left_text(3.5 * 3600), "  about 3.5 h left");
+}
+
 TEST(Main, ErrorsBecomeExitCodes) {
     EXPECT_EQ(run_guarded([] { return 3; }), 3);
     EXPECT_EQ(run_guarded([]() -> int { throw Error(ErrorCode::mismatch, "x"); }), 78);

@@ -30,14 +30,6 @@ std::string describe(const Accuracies& accuracies) {
                        share(accuracies.test));
 }
 
-std::string left_text(double seconds) {
-    constexpr double minute = 60, hour = 3600;
-    if (seconds < 1) return "";
-    if (seconds < 2 * minute) return fmt::format("  about {:.0f} s left", seconds);
-    if (seconds < 2 * hour) return fmt::format("  about {:.0f} min left", seconds / minute);
-    return fmt::format("  about {:.1f} h left", seconds / hour);
-}
-
 Progress::Progress(std::int64_t epochs, bool quiet, measure::Clock& clock)
     : epochs_(epochs),
       quiet_(quiet),

@@ -16,9 +16,6 @@ std::string describe(const EpochRecord& epoch);
 // "train 90.0 %  valid 80.0 %  test -".
 std::string describe(const Accuracies& accuracies);
 
-// "  about 40 s left", "  about 3.5 h left"; empty below a second.
-std::string left_text(double seconds);
-
 class Progress {
 public:
     // Writes to stderr, unless `quiet`.

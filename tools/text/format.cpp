@@ -125,4 +125,12 @@ std::string format_seconds(double seconds) {
     return scaled(seconds * 1e9, kilo, std::array{"ns", "us", "ms", "s"}).text();
 }
 
+std::string left_text(double seconds) {
+    constexpr double minute = 60, hour = 3600;
+    if (seconds < 1) return "";
+    if (seconds < 2 * minute) return fmt::format("  about {:.0f} s left", seconds);
+    if (seconds < 2 * hour) return fmt::format("  about {:.0f} min left", seconds / minute);
+    return fmt::format("  about {:.1f} h left", seconds / hour);
+}
+
 }  // namespace gnnplan::tools

@@ -17,7 +17,9 @@ std::string format_number(double value);        // 82, 128.5; from ten million o
 std::string format_bytes(std::int64_t bytes);   // 12.3 MB: volumes, powers of 10
 std::string format_memory(std::int64_t bytes);  // 2.1 GiB: memory, powers of 2
 std::string format_seconds(double seconds);     // 38 ms
-std::string format_loss(double loss);           // 0.3699; from 100,000 on 1.513e+24; "nan", whatever its sign
+// "  about 40 s left", "  about 3.5 h left"; "" below a second.
+std::string left_text(double seconds);
+std::string format_loss(double loss);  // 0.3699; from 100,000 on 1.513e+24; "nan", whatever its sign
 
 // Orders of long networks with repetitions counted: "S98D2", "(SD)50"; up to twelve letters as they are. Two orders of
 // one length have one text only if they are the same.

@@ -8,6 +8,7 @@
 namespace gnnplan::tools {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -115,6 +116,16 @@ TEST_F(Gnnrun, RanksAsThreadsNeedNoLauncher) {
     EXPECT_EQ(run.placement, "threads are not bound: --bind off");
     EXPECT_EQ(deploy::byte_mismatch(run), std::nullopt);
     EXPECT_EQ(run.measured.peak_bytes_per_rank, run.predicted.peak_bytes_per_rank);
+}
+
+TEST_F(Gnnrun, SaysWhatRunsWhere) {
+    const std::string flags = "@plan4.json --data @graph --epochs 2 --autotune 0 --in-process";
+    const Outcome outcome = gnnrun(flags);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, ContainsRegex("trained +candidate 1: rdm on grid 1x4, forward "));
+    EXPECT_THAT(outcome.output, Not(HasSubstr("rank  host  threads")));
+    const std::string verbose = gnnrun(flags + " -v").output;
+    EXPECT_THAT(verbose, ContainsRegex("rank  host +threads\n   0  [^ ]+ +1\n   1  [^ ]+ +1\n   2 "));
 }
 
 TEST_F(Gnnrun, RefusesALaunchThePlanIsNotFor) {
