@@ -42,10 +42,22 @@ std::vector<std::string> setting_cells(const Sweep& sweep, const SweepPoint& poi
     return cells;
 }
 
-// "speed_up", "efficiency", "needed_bytes_per_rank".
-std::vector<std::string> more_values(const SweepPoint& point, const std::optional<Scaling>& scaling) {
-    return {scaling ? fmt::format("{}", scaling->speed_up) : "", scaling ? fmt::format("{}", scaling->efficiency) : "",
-            point.over_memory() ? std::to_string(point.needed_bytes) : ""};
+constexpr std::array<const char*, 6> more_keys{
+    "speed_up", "efficiency", "needed_bytes_per_rank", "other_feature_dropout", "other_scheme", "other_epoch_seconds"};
+
+// The values of more_keys, in their order. The last three are of the answer where runs treat their features otherwise.
+std::vector<std::string> more_values(const Sweep& sweep, const SweepPoint& point,
+                                     const std::optional<Scaling>& scaling) {
+    std::vector<std::string> cells{scaling ? fmt::format("{}", scaling->speed_up) : "",
+                                   scaling ? fmt::format("{}", scaling->efficiency) : "",
+                                   point.over_memory() ? std::to_string(point.needed_bytes) : ""};
+    cells.resize(more_keys.size());
+    if (point.otherwise) {
+        cells[3] = sweep.problem.run.drops_features() ? "off" : "on";
+        cells[4] = scheme_of(point.otherwise->configuration);
+        cells[5] = fmt::format("{}", point.otherwise->predicted.epoch_seconds);
+    }
+    return cells;
 }
 
 // The values of best_keys, in their order.
@@ -98,14 +110,14 @@ std::string sweep_csv(const Sweep& sweep) {
     std::vector<std::string> header;
     for (const Variation& variation : sweep.variations) header.push_back(variation.key);
     header.insert(header.end(), best_keys.begin(), best_keys.end());
-    header.insert(header.end(), {"speed_up", "efficiency", "needed_bytes_per_rank"});
+    header.insert(header.end(), more_keys.begin(), more_keys.end());
     std::string csv = csv_line(header);
     const std::vector<std::optional<Scaling>> scaling = scaling_of(sweep);
     for (std::size_t i = 0; i < sweep.points.size(); ++i) {
         const SweepPoint& point = sweep.points[i];
         std::vector<std::string> cells = setting_cells(sweep, point);
         for (std::string& cell : csv_values(point)) cells.push_back(std::move(cell));
-        for (std::string& cell : more_values(point, scaling[i])) cells.push_back(std::move(cell));
+        for (std::string& cell : more_values(sweep, point, scaling[i])) cells.push_back(std::move(cell));
         csv += csv_line(cells);
     }
     return csv;
