@@ -1,8 +1,10 @@
 #include "planner/calibrate/fit.hpp"
 
 #include "planner/calibrate/curves.hpp"
+#include "planner/calibrate/overlap.hpp"
 #include "planner/calibrate/quantile.hpp"
 #include "planner/calibrate/segments.hpp"
+#include "planner/calibrate/times.hpp"
 #include "planner/cost/rates.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -35,31 +37,6 @@ std::optional<Link> fit_messages(std::span<const Sample> samples, const std::str
     return fit_link(timings);
 }
 
-// Samples of one kind in the order they were taken.
-std::vector<double> times_of(std::span<const Sample> samples, std::string_view what) {
-    std::vector<double> times;
-    for (const Sample& sample : samples) {
-        if (sample.what == what) times.push_back(median(sample.seconds));
-    }
-    return times;
-}
-
-void fit_overlap(Calibration& calibration, std::span<const Sample> samples) {
-    const std::vector<double> compute = times_of(samples, "overlap.compute");
-    const std::vector<double> exchange = times_of(samples, "overlap.exchange");
-    const std::vector<double> both = times_of(samples, "overlap.both");
-    if (both.empty()) return;
-    std::vector<double> slowdowns;
-    std::vector<double> exposed;
-    for (std::size_t i = 0; i < both.size(); ++i) {
-        const auto [shorter, longer] = std::minmax(compute[i], exchange[i]);
-        slowdowns.push_back(both[i] / longer);
-        exposed.push_back((both[i] - longer) / shorter);
-    }
-    calibration.overlap_slowdown = std::max(1.0, median(std::move(slowdowns)));
-    calibration.overlap_exposed = std::clamp(median(std::move(exposed)), 0.0, 1.0);
-}
-
 // The single rates that stand in where a curve does not reach.
 void set_single_rates(Machine& machine, std::span<const Sample> samples) {
     const Calibration& calibration = *machine.calibration;
@@ -88,7 +65,7 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     calibration.all_reduce = fit_messages(samples, "all_reduce");
     calibration.reduce_scatter = fit_messages(samples, "reduce_scatter");
     calibration.redistribution = fit_messages(samples, "redistribute");
-    fit_overlap(calibration, samples);
+    calibration.overlap = fit_overlap(samples);
     machine.calibration = std::move(calibration);
     machine.intra_node = fit_messages(samples, "exchange").value_or(base.intra_node);
     machine.inter_node = fit_messages(samples, "between").value_or(base.inter_node);

@@ -28,16 +28,34 @@ void leave_out(std::int64_t& bytes, double share) {
     bytes = static_cast<std::int64_t>(static_cast<double>(bytes) * (1 - share));
 }
 
-// A pipeline of `pieces`: while one is multiplied, slower than alone, the next one comes, and the processor that
-// multiplies may also be what moves the bytes. The first one is on the rank already unless its nonzeros come from
-// others too, or it is a tile of rows that others have columns of. Where results leave as tiles come, a tile's
-// communication is both, half of the first one's at the end.
-double overlapped(double compute, double communication, double pieces, bool first_is_local, const Calibration& rates) {
-    if (pieces <= 1) return compute + communication;
-    const double each = compute / pieces;
+// What a rank multiplies in a step, and how often it looks after messages meanwhile, if any are under way.
+struct Computing {
+    double seconds = 0;
+    double looks = 0;
+};
+
+// A piece that is multiplied while the next one comes, and the processor that multiplies may also be what moves the
+// bytes. Profiles without OverlapCost have a bound on the product in its place.
+double while_fetching(double product, double fetch, double looks, const Calibration& rates) {
+    if (!rates.overlap) {
+        const double hidden = std::max(product, fetch) + rates.overlap_exposed * std::min(product, fetch);
+        return std::max(product * rates.overlap_slowdown, hidden);
+    }
+    const double portions = product * rates.overlap->portions;
+    return std::max(portions, fetch) + rates.overlap->exposed * std::min(portions, fetch) +
+           looks * rates.overlap->look_seconds;
+}
+
+// A pipeline of `pieces`. The first one is on the rank already unless its nonzeros come from others too, or it is a
+// tile of rows that others have columns of. Where results leave as tiles come, a tile's communication is both, half of
+// the first one's at the end.
+double overlapped(const Computing& compute, double communication, double pieces, bool first_is_local,
+                  const Calibration& rates) {
+    if (pieces <= 1) return compute.seconds + communication;
+    const double each = compute.seconds / pieces;
     const double fetch = communication / (first_is_local ? pieces - 1 : pieces);
-    const double hidden = std::max(each, fetch) + rates.overlap_exposed * std::min(each, fetch);
-    return (first_is_local ? 0 : fetch) + (pieces - 1) * std::max(each * rates.overlap_slowdown, hidden) + each;
+    return (first_is_local ? 0 : fetch) + (pieces - 1) * while_fetching(each, fetch, compute.looks / pieces, rates) +
+           each;
 }
 
 // How much slower a product is that looks its values up by column instead of reading them: 0 to 18 % by width and graph
@@ -58,7 +76,7 @@ struct RankStep {
     double communication(const RankLevels& traffic) const;
     double product(const SpmmStep& spmm, const RankLevels& traffic, RankWork& work) const;
     double own_part(TensorId result, const RankLevels& traffic, RankWork& work) const;
-    double compute(const RankLevels& traffic) const;
+    Computing compute(const RankLevels& traffic) const;
 };
 
 // The link of messages within a node, measured with what is done to their bytes; null if they were not measured so.
@@ -109,11 +127,12 @@ double RankStep::own_part(TensorId result, const RankLevels& traffic, RankWork& 
 }
 
 // Calibrated times of messages include reading and writing what they carry.
-double RankStep::compute(const RankLevels& traffic) const {
+Computing RankStep::compute(const RankLevels& traffic) const {
     const SpmmStep* spmm = product_of(step.operation);
     RankWork work = spmm != nullptr && on.nonzeros != nullptr
                         ? product_work(schedule, *spmm, graph, rank, (*on.nonzeros)[static_cast<std::size_t>(rank)])
                         : work_of(schedule, step, graph, rank);
+    const double looks = (work.sparse_flops + work.dense_flops) / static_cast<double>(flops_per_look);
     double seconds = 0;
     if (spmm != nullptr) seconds += product(*spmm, traffic, work);
     if (measured_link() != nullptr) {
@@ -122,13 +141,13 @@ double RankStep::compute(const RankLevels& traffic) const {
     }
     const std::optional<TensorId> result = redistributed(step.operation);
     if (result && calibration() != nullptr) seconds += own_part(*result, traffic, work);
-    return seconds + compute_seconds(work, machine);
+    return {seconds + compute_seconds(work, machine), looks};
 }
 
 double rank_seconds(const RankStep& on_rank, const StepMessages& messages) {
     const RankLevels traffic =
         traffic_by_level(on_rank.schedule, on_rank.step.operation, messages, on_rank.machine, on_rank.on, on_rank.rank);
-    const double compute = on_rank.compute(traffic);
+    const Computing compute = on_rank.compute(traffic);
     const double communication = on_rank.communication(traffic);
     const Grid& grid = on_rank.schedule.grid;
     static const Calibration nothing_measured;
@@ -137,7 +156,7 @@ double rank_seconds(const RankStep& on_rank, const StepMessages& messages) {
     if (!tiled(on_rank.step.operation).empty())
         return overlapped(compute, communication, ring_tiles(grid), false, rates);
     const SpmmStep* spmm = product_of(on_rank.step.operation);
-    if (spmm == nullptr || !spmm->overlap) return compute + communication;
+    if (spmm == nullptr || !spmm->overlap) return compute.seconds + communication;
     const Tensor& matrix = tensor_of(on_rank.schedule, spmm->matrix);
     return overlapped(compute, communication, piece_count(grid, matrix, on_rank.rank), !gathers_matrix(grid, matrix),
                       rates);

@@ -96,11 +96,19 @@ void describe(Archive& archive, Subject<Archive, LoadingCost>& cost) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, OverlapCost>& cost) {
+    archive.field("portions", cost.portions);
+    archive.field("look_seconds", cost.look_seconds);
+    archive.field("exposed", cost.exposed);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.field("error_median", calibration.error_median);
     archive.field("error_p90", calibration.error_p90);
     archive.field("overlap_slowdown", calibration.overlap_slowdown);
     archive.optional("overlap_exposed", calibration.overlap_exposed);
+    archive.optional("overlap", calibration.overlap);
     archive.optional("threads", calibration.threads);
     archive.optional("processes", calibration.processes);
     archive.optional("busy", calibration.busy);

@@ -15,7 +15,6 @@ constexpr std::int64_t dense_width = 64;
 constexpr std::int64_t matrix_degree = 16;
 constexpr std::int64_t matrix_rows = 1 << 16;
 constexpr std::int64_t matrix_columns = 1 << 15;  // 8 MiB of dense operand
-constexpr std::int64_t flops_per_look = 1'000'000;
 constexpr std::int64_t first_bytes = 1 << 20;
 constexpr std::int64_t pipeline = 8;  // pieces
 
@@ -28,9 +27,9 @@ public:
           result_(matrix_rows * dense_width) {}
 
     std::int64_t nonzeros() const { return matrix_.nonzeros(); }
+    std::int64_t portions() const { return 2 * nonzeros() * dense_width / flops_per_look; }
     // `look` is called after each portion.
-    void run(const Work& look) {
-        const std::int64_t portions = 2 * nonzeros() * dense_width / flops_per_look;
+    void run(std::int64_t portions, const Work& look) {
         for (std::int64_t i = 0; i < portions; ++i) {
             const Range part = balanced_block({0, matrix_rows}, i, portions);
             table_.spmm(matrix_.view().row_slice(part.begin, part.size()),
@@ -89,19 +88,23 @@ void measure_overlap(const Setting& setting, double ratio, std::int64_t largest,
             shift.finish();
         });
     };
-    const auto compute = seconds_of_collective(setting, [&] { product.run([] {}); });
+    // Messages that move by themselves let the executor multiply all at once.
+    const std::int64_t portions = setting.comm.needs_progress() ? product.portions() : 1;
+    const auto whole = seconds_of_collective(setting, [&] { product.run(1, [] {}); });
+    const auto compute = seconds_of_collective(setting, [&] { product.run(portions, [] {}); });
     Shift trial(setting.comm, std::min(first_bytes, largest));
     const auto tried = exchange(trial);
     const double fitting = ratio * static_cast<double>(first_bytes) * measure::median(compute) / measure::median(tried);
     const auto bytes = static_cast<std::int64_t>(std::clamp(fitting, 1.0, static_cast<double>(largest)));
 
     Shift shift(setting.comm, bytes);
-    const std::vector<std::int64_t> at{product.nonzeros(), bytes};
-    samples.push_back({"overlap.compute", at, compute});
+    const std::vector<std::int64_t> at{product.nonzeros(), bytes, setting.comm.needs_progress() ? portions : 0};
+    samples.push_back({"overlap.whole", at, whole});
+    samples.push_back({"overlap.portions", at, compute});
     samples.push_back({"overlap.exchange", at, exchange(shift)});
     samples.push_back({"overlap.both", at, seconds_of_collective(setting, [&] {
                            shift.start();
-                           product.run([&] { shift.progress(); });
+                           product.run(portions, [&] { shift.progress(); });
                            shift.finish();
                        })});
 }

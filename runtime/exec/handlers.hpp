@@ -21,10 +21,6 @@ struct StepContext {
     std::size_t step;                 // index in the schedule
 };
 
-// Flops of a product between two polls of the network: enough to make polling cheap, and far fewer than are done while
-// the data that a product waits for travels.
-inline constexpr std::int64_t flops_per_look = 1'000'000;
-
 // Whether the result of the step is sums of squares, which floats hold as kernels::SquareSum.
 inline bool makes_squares(const HeadStep& step) { return step.op == HeadOp::dot && step.in[0] == step.in[1]; }
 

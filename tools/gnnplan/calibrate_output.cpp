@@ -5,6 +5,7 @@
 #include "planner/io/enum_names.hpp"
 #include "runtime/calibrate/pace.hpp"
 #include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
 
@@ -133,20 +134,28 @@ constexpr double plain_interval = 10;
 
 }  // namespace
 
+std::string overlap_line(const Calibration& calibration) {
+    if (!calibration.overlap) return "";
+    const OverlapCost& cost = *calibration.overlap;
+    return labelled("overlap",
+                    fmt::format("a product in portions takes {:.2f}x the time of a whole one, and {} more for "
+                                "each look after messages; {:.0f} % of the shorter of product and messages "
+                                "is not hidden",
+                                cost.portions, format_seconds(cost.look_seconds), percent * cost.exposed));
+}
+
 std::string calibration_text(const Profile& profile, bool color) {
     const Machine& machine = profile.machine;
     const Calibration& calibration = *machine.calibration;
     return fmt::format(
         "machine  {}\nsource   {}\nnode     {} ranks, {} each\n\n{}\n{}\n{}\n{}\n"
-        "{}reading  {} GB/s\nstep     {} of overhead\noverlap  {:.2f}x the time of a product while messages are under "
-        "way, {:.0f} % of the shorter of both not hidden\n"
+        "{}reading  {} GB/s\nstep     {} of overhead\n{}"
         "error    median {:.1f} %, p90 {:.1f} % (each size predicted from the others)\n",
         machine.name, machine.source, machine.ranks_per_node, format_memory(machine.memory_per_rank),
         gather_table(calibration.gather, color), gemm_table(calibration.gemm, color),
         stream_table(calibration.streams, calibration.loss, color), link_table(machine, color),
         loading_line(calibration.loading), rate(read_rate(profile)), format_seconds(machine.step_seconds),
-        calibration.overlap_slowdown, percent * calibration.overlap_exposed, percent * calibration.error_median,
-        percent * calibration.error_p90);
+        overlap_line(calibration), percent * calibration.error_median, percent * calibration.error_p90);
 }
 
 std::string noise_line(const calibrate::Load& load, const std::vector<Sample>& samples) {

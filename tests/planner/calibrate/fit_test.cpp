@@ -175,18 +175,52 @@ TEST(Fit, GemmAndStreamsAreTables) {
     EXPECT_NO_THROW(validate(machine));
 }
 
-TEST(Fit, OverlapIsTheMedianSlowdownAndNeverAGain) {
-    const auto overlap = [](double both) {
-        return fit_machine(base(), std::vector<Sample>{{"overlap.compute", {1, 1}, {2}},
-                                                       {"overlap.exchange", {1, 1}, {3}},
-                                                       {"overlap.both", {1, 1}, {both}}})
-            .calibration.value();
+// Samples of a machine whose truth is `cost`, at these ratios of messages to a product in portions.
+std::vector<Sample> overlap_samples(const OverlapCost& cost, const std::vector<double>& ratios) {
+    constexpr double whole = 4e-3;
+    constexpr std::int64_t looks = 134;
+    std::vector<Sample> samples;
+    for (const double ratio : ratios) {
+        const double portions = whole * cost.portions;
+        const double exchange = ratio * portions;
+        const double both = std::max(portions, exchange) + cost.exposed * std::min(portions, exchange) +
+                            static_cast<double>(looks) * cost.look_seconds;
+        for (const auto& [what, seconds] : {std::pair("whole", whole), std::pair("portions", portions),
+                                            std::pair("exchange", exchange), std::pair("both", both)}) {
+            samples.push_back({std::string("overlap.") + what, {1 << 20, 1 << 20, looks}, {seconds}});
+        }
+    }
+    return samples;
+}
+
+TEST(Fit, OverlapIsFoundAtTwoRatiosAndAtFour) {
+    for (const OverlapCost truth : {OverlapCost{1, 0, 1}, OverlapCost{1.3, 2e-7, 0.7}, OverlapCost{1.1, 0, 0.4},
+                                    OverlapCost{1, 3e-6, 0}, OverlapCost{1.05, 1e-6, 1}}) {
+        for (const std::vector<double>& ratios : {std::vector<double>{0.1, 1}, {0.1, 0.5, 1, 2}}) {
+            const OverlapCost found = fit_machine(base(), overlap_samples(truth, ratios)).calibration->overlap.value();
+            EXPECT_NEAR(found.portions, truth.portions, 1e-9);
+            EXPECT_NEAR(found.exposed, truth.exposed, 1e-9);
+            EXPECT_NEAR(found.look_seconds, truth.look_seconds, 1e-14);
+        }
+    }
+}
+
+// Nobody gains by looking, and nothing is hidden twice, whatever a noisy machine measured.
+TEST(Fit, OverlapKeepsWithinItsBounds) {
+    const auto overlap = [](double slower) {
+        std::vector<Sample> samples = overlap_samples({1, 0, 0.5}, {0.1, 1});
+        for (Sample& sample : samples) {
+            if (sample.what == "overlap.both") sample.seconds.front() *= slower;
+        }
+        return fit_machine(base(), samples).calibration->overlap.value();
     };
-    EXPECT_DOUBLE_EQ(overlap(3.6).overlap_slowdown, 1.2);
-    EXPECT_DOUBLE_EQ(overlap(2.9).overlap_slowdown, 1);
-    EXPECT_DOUBLE_EQ(overlap(3.6).overlap_exposed, 0.3);
-    EXPECT_DOUBLE_EQ(overlap(2.9).overlap_exposed, 0);
-    EXPECT_DOUBLE_EQ(overlap(5.5).overlap_exposed, 1);
+    EXPECT_EQ(overlap(0.6).exposed, 0);
+    EXPECT_EQ(overlap(0.6).look_seconds, 0);
+    EXPECT_EQ(overlap(2.5).exposed, 1);
+    EXPECT_GT(overlap(2.5).look_seconds, 0);
+    EXPECT_FALSE(fit_machine(base(), std::vector<Sample>{{"step", {30}, {2e-7}}}).calibration->overlap);
+    const std::vector<Sample> one = overlap_samples({1.2, 0, 0.5}, {1});
+    EXPECT_NEAR(fit_machine(base(), one).calibration->overlap->exposed, 0.5, 1e-9) << "a single ratio";
 }
 
 TEST(Fit, WhatWasNotMeasuredStays) {

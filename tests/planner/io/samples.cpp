@@ -232,7 +232,8 @@ Profile sample_profile() {
                     1.25,
                     0.375,
                     0.0625,
-                    0.125};
+                    0.125,
+                    OverlapCost{1.25, 5e-7, 0.75}};
     profile.fingerprint =
         ProfileFingerprint{"Sample CPU", 16, 8, 2, "MPI 1.0", "gnnplan 0.1.0, cpu", "cc 12", "2031-05-17T09:30:00Z"};
     profile.samples = {{"gemm.forward", {200000, 128, 40}, {0.001, 0.00125}}, {"step", {}, {1e-6}}};

@@ -143,7 +143,8 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
                                  "head_dot", "head_spread", "head_fold", "head_unit", "head_unit_back"}) {
             EXPECT_EQ(counts[std::string("stream.") + what], 1) << what;
         }
-        EXPECT_EQ(counts["overlap.both"], 3);
+        for (const char* what : {"whole", "portions", "exchange", "both"})
+            EXPECT_EQ(counts[std::string("overlap.") + what], 4) << what;
         EXPECT_EQ(counts["read"], 1);
         EXPECT_EQ(counts["between.hot"], 0);
         for (const Sample& sample : samples) EXPECT_GE(*std::ranges::min_element(sample.seconds), 0) << sample.what;

@@ -125,6 +125,18 @@ struct LoadingCost {
     bool operator==(const LoadingCost&) const = default;
 };
 
+// A product while messages are under way, in portions between which the processor looks after them.
+struct OverlapCost {
+    double portions = 1;      // time of a product in portions, nothing being under way, over that of a whole one
+    double look_seconds = 0;  // of one look, after each flops_per_look
+    double exposed = 0;       // share of the shorter, product or messages, that is not hidden by the longer
+    bool operator==(const OverlapCost&) const = default;
+};
+
+// Flops of a product between two looks after messages: enough to make looking cheap, and far fewer than are done while
+// what a product waits for travels.
+inline constexpr std::int64_t flops_per_look = 1'000'000;
+
 // The measurements of a calibration beyond single rates; times of one rank while all cores of the node are busy. Empty
 // members were not measured, and the single rates serve.
 struct Calibration {
@@ -138,10 +150,13 @@ struct Calibration {
     std::optional<Link> all_reduce{};      // of the ring
     std::optional<Link> reduce_scatter{};  // of the ring
     std::optional<Link> redistribution{};  // rows with gaps on one side
-    double overlap_slowdown = 1;           // of a product while messages are under way
-    double overlap_exposed = 0;            // share of the shorter, product or messages, that is not hidden
-    double error_median = 0;               // relative, of predicted epochs, cross-validated
+    // Of profiles without `overlap`: a product with messages under way over the longer of both, and the share of the
+    // shorter that is not hidden.
+    double overlap_slowdown = 1;
+    double overlap_exposed = 0;
+    double error_median = 0;  // relative, of predicted epochs, cross-validated
     double error_p90 = 0;
+    std::optional<OverlapCost> overlap{};
     std::optional<int> threads{};     // of each rank that measured, where that is known
     std::optional<bool> processes{};  // whether those ranks were processes, and not threads of one; where it is known
     double busy = 0;                  // share of the cores that other programs took meanwhile, where it was too large
