@@ -34,6 +34,13 @@ void check_self_loops(const GraphSizes& sizes) {
                 "`nonzeros`", "give the number of edges plus that of vertices");
 }
 
+// Edges with their reverses, self loops aside, if none of them came with its reverse: sizes do not tell which do.
+std::int64_t most_symmetrised(const GraphSizes& graph, std::int64_t loops) {
+    const double pairs = static_cast<double>(graph.vertices) * static_cast<double>(graph.vertices - 1);
+    const std::int64_t twice = 2 * (graph.nonzeros - loops);
+    return static_cast<double>(twice) > pairs ? graph.vertices * (graph.vertices - 1) : twice;
+}
+
 }  // namespace
 
 Problem make_problem(ProblemRecord question, std::shared_ptr<const GraphStats> graph,
@@ -61,9 +68,11 @@ Problem make_problem(ProblemRecord question, const GraphSizes& graph, std::optio
     question::check_sizes(graph);
     const bool self_loops = models::matrix_of(question.model, normalisation).self_loops;
     if (self_loops) check_self_loops(graph);
-    const std::int64_t left_out = graph.counts_self_loops && !self_loops ? std::min(graph.vertices, graph.nonzeros) : 0;
+    const bool has_loops = graph.counts_self_loops || self_loops;
+    const std::int64_t loops = has_loops ? std::min(graph.vertices, graph.nonzeros) : 0;
     const bool symmetric = graph.symmetric || question.graph.symmetrised;
-    const UniformStats stats(graph.vertices, graph.nonzeros - left_out, symmetric, graph.train_fraction,
+    const std::int64_t edges = symmetric && !graph.symmetric ? most_symmetrised(graph, loops) : graph.nonzeros - loops;
+    const UniformStats stats(graph.vertices, edges + (self_loops ? loops : 0), symmetric, graph.train_fraction,
                              question.graph.edge_weights);
     const bool reads_values = question::reads_values(models::build(question.model));
     question.graph.name = graph.name;

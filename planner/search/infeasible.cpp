@@ -106,6 +106,11 @@ std::string needed_of_allowed(const Infeasible& infeasible) {
 }
 
 std::string describe(const Infeasible& infeasible, int ranks) {
+    if (infeasible.sharded_bytes) {
+        return "nothing fits where every rank loads the whole graph (" + memory_text(infeasible.load_bytes) +
+               " of structure): " + needed_of_allowed(infeasible) + "; with `load sharded` ranks load shares, and " +
+               enough_memory_text(*infeasible.sharded_bytes) + " per rank are enough";
+    }
     std::string message = "no configuration fits: the thriftiest on " + std::to_string(ranks) +
                           (ranks == 1 ? " rank" : " ranks") + " needs " + needed_of_allowed(infeasible) +
                           "; its largest tensors:";

@@ -29,6 +29,17 @@ const search::EvaluatedCandidate& thriftiest(const std::vector<search::Evaluated
                              });
 }
 
+// The peak of the best plan that loads in shares, where loading the whole graph may be what does not fit.
+std::optional<std::int64_t> bytes_in_shares(Problem problem, const Machine& machine, SelectOptions options,
+                                            const Infeasible& whole) {
+    if (whole.load_bytes <= whole.available_bytes / 2) return std::nullopt;
+    problem.record.loading = Loading::sharded;
+    options.alternatives = false;
+    const SelectResult shared = select(problem, machine, options);
+    if (!shared) return std::nullopt;
+    return shared.selection->ranked.front().predicted.peak_bytes_per_rank;
+}
+
 SelectResult run(const Problem& problem, const Machine& machine, const SelectOptions& options) {
     const search::Space space = search::make_space(problem, machine, options);
     search::NumberedGraphs graphs(*space.graph);
@@ -39,6 +50,7 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
     if (!found.costed.front().ranked.fits) {
         result.code = ErrorCode::infeasible;
         result.infeasible = search::explain_infeasible(space, thriftiest(found.costed).candidate, graphs);
+        result.infeasible->sharded_bytes = bytes_in_shares(problem, machine, options, *result.infeasible);
         result.message = search::describe(*result.infeasible, space.ranks);
         return result;
     }

@@ -267,7 +267,7 @@ TEST(Plan, TheAnswerComesFirst) {
     const std::string question = "plan --graph reddit --ranks 8 --machine a6000x8 ";
     const std::string answer =
         "answer   fits (474 MiB of 47 GiB a rank); fastest: 1d on 8x1, aggregate first in layer 1, transform\n"
-        "         first in layer 2; 5.2 times as fast as PyG's order; a tie with 1.5d and rdm\n";
+        "         first in layer 2; 5.2 times as fast as PyG's default; a tie with 1.5d and rdm\n";
     EXPECT_EQ(gnnplan(question).out.rfind(answer, 0), 0U);
     const std::string brief = gnnplan(question + "--brief").out;
     EXPECT_EQ(brief.rfind(answer + "sure     2d, 3d", 0), 0U) << brief;
@@ -282,7 +282,7 @@ TEST(Plan, TheAnswerComesFirst) {
 
 TEST(Plan, DefaultsOfFrameworksThatDoNotFitAreOutOfMemory) {
     const std::string out = gnnplan("plan --graph ogbn-papers100m --layers 3 --ranks 4 --machine dgx-a100").out;
-    EXPECT_THAT(out, HasSubstr("PyG's order does not fit; a tie with 2d\n"));
+    EXPECT_THAT(out, HasSubstr("PyG's default does not fit; a tie with 2d\n"));
     EXPECT_THAT(out, ::testing::ContainsRegex("DDD SS-.*  OOM \\(101 GiB\\)  as PyTorch Geometric"));
 }
 
@@ -413,7 +413,7 @@ TEST(Plan, TableFileHoldsWhatTheTableShows) {
     ASSERT_GT(near, 1);
     EXPECT_EQ(ranking["sure"]["machine"], "preset");
     EXPECT_EQ(ranking["sure"]["undecided"][1]["name"], "1d");
-    EXPECT_THAT(outcome.out, HasSubstr("rdm and 1d (within 15 %)"));
+    EXPECT_THAT(outcome.out, HasSubstr("rdm and 1d\n         (within 15 %)"));
     EXPECT_EQ(gnnplan("plan --graph cora --table /nonexistent/r.json").code, 73);
 }
 
@@ -522,6 +522,36 @@ TEST(Plan, FeaturesAndClassesAreGeneratedWhereThereAreNone) {
     EXPECT_EQ(means["problem"]["graph"]["symmetric"], true);
     EXPECT_EQ(adjacencies(symmetrised), 1);
     EXPECT_EQ(adjacencies(means), 2);
+}
+
+// The card of the undirected graph where there is one, and else as many edges as there can be.
+TEST(Plan, SymmetrisedCardsHaveTheirReverses) {
+    const std::string flags = "plan --json --ranks 8 --machine dgx-a100 --symmetrise --graph ";
+    const Outcome arxiv = gnnplan(flags + "ogbn-arxiv");
+    EXPECT_THAT(arxiv.err, HasSubstr("note: with --symmetrise, ogbn-arxiv is the graph of the card ogbn-arxiv:undir"));
+    const auto undirected = gnnplan("plan --json --ranks 8 --machine dgx-a100 --graph ogbn-arxiv:undirected").json();
+    EXPECT_EQ(arxiv.json()["problem"]["graph"]["nonzeros"], 2'484'941);
+    EXPECT_EQ(arxiv.json()["predicted"], undirected["predicted"]);
+
+    const Outcome mag = gnnplan(flags + "ogbn-mag");
+    EXPECT_THAT(mag.err, HasSubstr("note: --symmetrise doubles the edges of ogbn-mag at most"));
+    EXPECT_EQ(mag.json()["problem"]["graph"]["nonzeros"], 736'389 + 2 * 5'416'271);
+    EXPECT_EQ(mag.json()["problem"]["graph"]["symmetric"], true);
+    EXPECT_THAT(gnnplan(flags + "reddit").err, ::testing::Not(HasSubstr("note"))) << "symmetric already";
+    const Outcome sizes = gnnplan("plan --symmetrise --vertices 99 --nonzeros 500 --features 4 --classes 3");
+    EXPECT_EQ(sizes.code, 64);
+    EXPECT_THAT(sizes.err, HasSubstr("count them in --nonzeros, and add --symmetric"));
+}
+
+TEST(Plan, SaysThatSharesFitWhereWholeGraphsDoNot) {
+    const std::string flags = "plan --vertices 1e6 --nonzeros 1.6B --features 100 --classes 10 --ranks 8";
+    const Outcome whole = gnnplan(flags);
+    EXPECT_EQ(whole.code, 3);
+    EXPECT_THAT(whole.err, HasSubstr("with --load sharded ranks load shares, and 4.5"));
+    EXPECT_EQ(gnnplan(flags + " --load sharded").code, 0);
+    EXPECT_GT(gnnplan(flags + " --json").json()["sharded_bytes_per_rank"], 4'000'000'000);
+    EXPECT_THAT(gnnplan("plan --graph reddit --machine a6000x8 --memory 100MiB").err,
+                ::testing::Not(HasSubstr("sharded")));
 }
 
 TEST(Plan, IdsFromOneAreRecorded) {

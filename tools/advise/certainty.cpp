@@ -66,8 +66,8 @@ std::string decisions_text(const Certainty& certainty, const Machine& machine, T
     std::string text;
     if (!certainty.slower.empty()) {
         const std::size_t count = certainty.slower.size();
-        text += fmt::format("{} {} slower. ", listed(names_of(certainty.slower, 4 + most_orders)),
-                            count == 1 ? "is" : "are");
+        text += fmt::format("{} {} {}slower. ", listed(names_of(certainty.slower, 4 + most_orders)),
+                            count == 1 ? "is" : "are", certainty.compared ? "" : "predicted to be ");
     }
     std::vector<std::string> open;
     if (!certainty.schemes.empty())
@@ -78,7 +78,9 @@ std::string decisions_text(const Certainty& certainty, const Machine& machine, T
     if (open.empty()) return text;
     text += fmt::format("Undecided, as less than {:.0f} % apart: {}", 100 * cost::model_error(machine),
                         fmt::join(open, "; "));
-    return text + (task == Task::train ? "; gnnrun tries the plan's candidates in its first epochs. " : ". ");
+    return text + (task == Task::train
+                       ? "; gnnrun tries the plan's candidates in its first epochs if the run is long enough. "
+                       : ". ");
 }
 
 // "9.2 to 74 ms", or both with their units where these differ.
@@ -142,7 +144,8 @@ Certainty certainty_of(const Plan& plan) {
     if (!certainty.schemes.empty())
         certainty.schemes.insert(certainty.schemes.begin(), {scheme_of(chosen.configuration), 1});
     certainty.origin = origin_of(plan.machine);
-    certainty.factors = time_factors(plan.machine, certainty.origin, task);
+    certainty.factors = time_factors(plan.machine, task);
+    certainty.compared = was_compared(plan.machine, certainty.origin, task, plan.problem.model.name);
     certainty.evidence = evidence_text(plan.machine, certainty.origin, task, plan.problem.model.name);
     certainty.text = decisions_text(certainty, plan.machine, task) +
                      range_text(certainty.seconds, certainty.factors, plan.machine, task);

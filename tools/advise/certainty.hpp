@@ -27,6 +27,7 @@ struct Certainty {
     std::optional<TimeFactors> factors;
     double seconds = 0;  // predicted, to which the factors apply
     MachineOrigin origin = MachineOrigin::preset;
+    bool compared = false;  // whether predictions of what is slower were
     std::string evidence;
 };
 Certainty certainty_of(const Plan& plan);

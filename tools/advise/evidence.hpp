@@ -24,7 +24,11 @@ std::string text(MachineOrigin origin);  // "calibrated here", "calibrated elsew
 struct TimeFactors {
     double least = 1, likely = 1, most = 1;
 };
-std::optional<TimeFactors> time_factors(const Machine& machine, MachineOrigin origin, Task task);
+std::optional<TimeFactors> time_factors(const Machine& machine, Task task);
+
+// Whether the order in which predictions put schemes and orders was compared with runs, for this model and task, on
+// this machine.
+bool was_compared(const Machine& machine, MachineOrigin origin, Task task, const std::string& model);
 
 // What predictions for a model and a task on the machine were compared with: whole sentences.
 std::string evidence_text(const Machine& machine, MachineOrigin origin, Task task, const std::string& model);

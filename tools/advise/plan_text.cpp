@@ -51,6 +51,9 @@ std::string graph_line(const ProblemRecord& problem) {
 std::string infeasible_text(const Infeasible& infeasible) {
     std::string text = fmt::format("needs {} of {} per rank", enough_memory_text(infeasible.needed_bytes),
                                    limit_text(infeasible.available_bytes));
+    if (infeasible.sharded_bytes) {
+        return with_dashes(text + fmt::format("; {} with `load sharded`", format_memory(*infeasible.sharded_bytes)));
+    }
     if (infeasible.smallest_ranks) return text + fmt::format(", fits on {} ranks", *infeasible.smallest_ranks);
     if (infeasible.load_bytes <= infeasible.available_bytes) return text;
     return text + fmt::format("; on no number of ranks, for each holds the graph's {} while loading",

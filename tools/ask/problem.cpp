@@ -63,11 +63,27 @@ std::vector<std::string> notes_on(const std::string& path, const data::LoadRepor
     return notes;
 }
 
-// Where the network is asked for other widths than the data of the card has.
-std::vector<std::string> notes_on_card(const Shape& shape) {
-    if (shape.graph.empty()) return {};
+// The card of the undirected graph in place of one of a directed graph that is to be symmetrised, where there is one.
+Shape symmetrised(Shape shape, const GraphReading& reading) {
+    if (!reading.symmetrise || shape.graph.empty() || catalog::find_card(shape.graph).symmetric) return shape;
+    const auto variants = catalog::variants_of(shape.graph);
+    const bool has = std::ranges::find(variants, "undirected", &catalog::Card::variant) != variants.end();
+    if (has) shape.graph += ":undirected";
+    return shape;
+}
+
+// Where the network is asked for other widths than the data of the card has, or for another graph.
+std::vector<std::string> notes_on_card(const Shape& directed, const GraphReading& reading) {
+    if (directed.graph.empty()) return {};
+    const Shape shape = symmetrised(directed, reading);
     const catalog::Card& card = catalog::find_card(shape.graph);
     std::vector<std::string> notes;
+    if (shape.graph != directed.graph) {
+        notes.push_back("note: with `symmetrise`, " + directed.graph + " is the graph of the card " + shape.graph);
+    } else if (reading.symmetrise && !card.symmetric) {
+        notes.push_back("note: `symmetrise` doubles the edges of " + shape.graph +
+                        " at most: the card does not say how many come with their reverse");
+    }
     const auto compare = [&](const char* what, std::int64_t has, std::int64_t asked) {
         if (has == 0 || asked == has) return;
         notes.push_back("note: the data of the card " + shape.graph + " has " + std::to_string(has) + " " + what +
@@ -136,7 +152,11 @@ void take_sizes(LoadedProblem& loaded, ProblemRecord record, const Shape& shape,
     if (reading.index_base != data::IndexBase::unsaid) {
         throw Error(ErrorCode::usage, "there is no edge list to read", "`index-base`", "give `graph PATH`");
     }
-    const GraphSizes sizes = graph_sizes(shape);
+    if (reading.symmetrise && shape.graph.empty()) {
+        throw Error(ErrorCode::usage, "there is no graph to add reverses to", "`symmetrise`",
+                    "count them in `nonzeros`, and add `symmetric`");
+    }
+    const GraphSizes sizes = graph_sizes(symmetrised(shape, reading));
     loaded.features = sizes.features;
     loaded.classes = sizes.classes;
     take_shape(record, loaded, shape);
@@ -201,7 +221,7 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
     graph.form = models::matrix_of(record.model, reading.normalisation);
     if (reading.edge_weights) check_reads_weights(sites_of(ops_before_widths(record.model)));
     if (!reads_graph(shape)) {
-        graph.notes = notes_on_card(shape);
+        graph.notes = notes_on_card(shape, reading);
         return graph;
     }
     check_counted(shape);

@@ -1,5 +1,6 @@
 #include "tools/gnnplan/plan_answer.hpp"
 
+#include "planner/cost/tie.hpp"
 #include "tools/advise/certainty.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
@@ -31,22 +32,30 @@ std::string forward_text(const Orders& forward) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// How the plan compares with what PyTorch Geometric does by default; "" where it does the same, or was not looked at.
-std::string over_pyg(const Selection& selection) {
-    for (const Alternative& a : selection.plan.alternatives) {
-        if (a.choice.key != "baseline" || a.choice.value != "pyg") continue;
-        if (a.predicted.peak_bytes_per_rank > selection.memory_per_rank) return "; PyG's order does not fit";
-        const double ratio = a.predicted.ranked_seconds() / selection.ranked.front().predicted.ranked_seconds();
-        return ratio < 1.05 ? "" : fmt::format("; {:.1f} times as fast as PyG's order", ratio);
-    }
-    return "";
+// 1D as PyTorch Geometric multiplies by default; null where it was not looked at.
+const Alternative* pyg_default(const Plan& plan) {
+    const Choice pyg{"baseline", "pyg"};
+    const auto found = std::ranges::find(plan.alternatives, pyg, &Alternative::choice);
+    return found == plan.alternatives.end() ? nullptr : &*found;
 }
 
-// The other schemes whose times cannot be told from the chosen one's.
-std::string tied_schemes(const Certainty& certainty) {
-    std::vector<std::string> names;
-    for (std::size_t i = 1; i < certainty.schemes.size(); ++i) names.push_back(certainty.schemes[i].name);
-    return names.empty() ? "" : "; a tie with " + listed(names);
+// How the plan compares with PyG's default, and what else its time cannot be told from.
+std::string compared_text(const Selection& selection, const Certainty& certainty) {
+    std::string text;
+    std::vector<std::string> ties;
+    for (std::size_t i = 1; i < certainty.schemes.size(); ++i) ties.push_back(certainty.schemes[i].name);
+    if (const Alternative* pyg = pyg_default(selection.plan)) {
+        const double chosen = selection.ranked.front().predicted.ranked_seconds();
+        const double seconds = pyg->predicted.ranked_seconds();
+        if (pyg->predicted.peak_bytes_per_rank > selection.memory_per_rank) {
+            text = "; PyG's default does not fit";
+        } else if (cost::tie(seconds, chosen, selection.plan.machine)) {
+            ties.emplace_back("PyG's default");
+        } else {
+            text = fmt::format("; {:.1f} times as fast as PyG's default", seconds / chosen);
+        }
+    }
+    return ties.empty() ? text : text + "; a tie with " + listed(ties);
 }
 
 }  // namespace
@@ -54,11 +63,11 @@ std::string tied_schemes(const Certainty& certainty) {
 std::string answer_line(const Selection& selection) {
     const RankedConfiguration& best = selection.ranked.front();
     const Configuration& c = best.configuration;
-    return labelled("answer", fmt::format("fits ({} of {} a rank); fastest: {} on {}, {}{}{}",
-                                          format_memory(best.predicted.peak_bytes_per_rank),
-                                          format_memory(selection.memory_per_rank), scheme_of(c), c.grid.text(),
-                                          forward_text(c.forward), over_pyg(selection),
-                                          tied_schemes(certainty_of(selection.plan))));
+    return labelled("answer",
+                    fmt::format("fits ({} of {} a rank); fastest: {} on {}, {}{}",
+                                format_memory(best.predicted.peak_bytes_per_rank),
+                                format_memory(selection.memory_per_rank), scheme_of(c), c.grid.text(),
+                                forward_text(c.forward), compared_text(selection, certainty_of(selection.plan))));
 }
 
 std::string sure_line(const Selection& selection) { return labelled("sure", sure_text(certainty_of(selection.plan))); }

@@ -12,7 +12,8 @@ namespace gnnplan {
 
 // The problem of a question. `question` has to say the model, with its widths f_0 .. f_L, and the ranks; it may say
 // task, fanout, loading and the settings of runs. Everything that follows from graph and model is filled in: sizes,
-// self loops, normalisation (the model's, unless one is asked for) and operations. The problem keeps the graph. Throws
+// self loops, normalisation (the model's, unless one is asked for) and operations. Of a directed graph that is to be
+// symmetrised (`graph.symmetrised`), no edge is taken to have its reverse yet. The problem keeps the graph. Throws
 // Error{usage} for a model that there is not, and for sizes that no graph has.
 Problem make_problem(ProblemRecord question, const GraphSizes& graph, std::optional<Normalisation> normalisation = {});
 

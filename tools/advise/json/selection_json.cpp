@@ -48,8 +48,9 @@ io::Document encode(const Infeasible& infeasible, const std::string& message) {
                                                   {"needed_bytes_per_rank", infeasible.needed_bytes},
                                                   {"available_bytes_per_rank", infeasible.available_bytes},
                                                   {"largest_tensors", std::move(largest)}});
-    return document.set("smallest_ranks",
-                        infeasible.smallest_ranks ? io::Document(*infeasible.smallest_ranks) : io::Document());
+    const auto or_null = [](const auto& value) { return value ? io::Document(*value) : io::Document(); };
+    return document.set("sharded_bytes_per_rank", or_null(infeasible.sharded_bytes))
+        .set("smallest_ranks", or_null(infeasible.smallest_ranks));
 }
 
 io::Document encode_ranking(const Selection& selection) {

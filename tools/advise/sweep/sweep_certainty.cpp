@@ -44,8 +44,10 @@ void judge(const Sweep& sweep, const Race& race, const Contest& contest, Verdict
 std::string decisions_text(const SweepCertainty& certainty, const Sweep& sweep, bool once) {
     std::string text;
     if (!certainty.slower.empty()) {
-        text += fmt::format("{} {} slower{}. ", listed(certainty.slower), certainty.slower.size() == 1 ? "is" : "are",
-                            once ? "" : " everywhere");
+        const bool compared =
+            was_compared(sweep.machine, certainty.origin, sweep.problem.task, sweep.problem.model.name);
+        text += fmt::format("{} {} {}slower{}. ", listed(certainty.slower), certainty.slower.size() == 1 ? "is" : "are",
+                            compared ? "" : "predicted to be ", once ? "" : " everywhere");
     }
     if (certainty.undecided.empty()) return text;
     return text + fmt::format("Undecided{}, as less than {} apart: {}. ", once ? "" : " at some points",
@@ -78,7 +80,7 @@ SweepCertainty certainty_of(const Sweep& sweep) {
     std::erase_if(certainty.slower,
                   [&](const std::string& name) { return has(verdicts.tied, name) || has(verdicts.leading, name); });
     certainty.origin = origin_of(sweep.machine);
-    certainty.factors = time_factors(sweep.machine, certainty.origin, sweep.problem.task);
+    certainty.factors = time_factors(sweep.machine, sweep.problem.task);
     certainty.evidence = evidence_text(sweep.machine, certainty.origin, sweep.problem.task, sweep.problem.model.name);
     certainty.text = decisions_text(certainty, sweep, contests == 1) + factors_text(certainty.factors);
     return certainty;
