@@ -26,7 +26,7 @@ struct TimeFactors {
 };
 std::optional<TimeFactors> time_factors(const Machine& machine, MachineOrigin origin, Task task);
 
-// What predictions for a model and a task on the machine were compared with: whole sentences.
+// Says in whole sentences what predictions for a model and a task on the machine were compared with.
 std::string evidence_text(const Machine& machine, MachineOrigin origin, Task task, const std::string& model);
 
 }  // namespace gnnplan::tools
