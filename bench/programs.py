@@ -30,7 +30,7 @@ def call(*command, allowed=(0,)):
 
 
 def read_json(path, hint):
-    """What the file holds; `hint`: what to do if it cannot be read."""
+    """The document in a JSON file; `hint` says what to do if it cannot be read."""
     try:
         return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     except OSError as error:

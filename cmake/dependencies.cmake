@@ -39,7 +39,7 @@ if(GNNPLAN_MPI)
     message(STATUS "MPI not found: gnnrun runs ranks as threads only")
   endif()
 endif()
-# What an option of ours asks for is missing: how to get it, and how to do without.
+# A package that an option of ours needs is missing: says how to get it, and how to do without.
 function(gnnplan_need found package option)
   if(NOT ${found})
     message(FATAL_ERROR

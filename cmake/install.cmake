@@ -1,4 +1,4 @@
-# What `cmake --install` puts in place: the tools, the public headers and one static library for those who embed the
+# `cmake --install` puts this in place: the tools, the public headers and one static library for those who embed the
 # planner.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

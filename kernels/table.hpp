@@ -1,7 +1,7 @@
 // The kernel table: every operation the executor runs, documented once. Each backend fills one table.
-// All functions compute on local blocks, never communicate, and throw nothing. What they find they write to memory, as
-// what they read, so that a device's may be queued. Outputs do not alias inputs unless said. Any dimension may be 0.
-// Same input, thread count and machine: the same bits.
+// All functions compute on local blocks, never communicate, and throw nothing. They read their inputs from memory and
+// write their results to memory, so that a device may queue them. Outputs do not alias inputs unless said. Any
+// dimension may be 0. Same input, thread count and machine: the same bits.
 #pragma once
 
 #include "kernels/attention.hpp"

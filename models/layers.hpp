@@ -94,8 +94,8 @@ private:
 };
 
 // A network of widths f_0 .. f_L. `layer(layers, h, columns)` adds the operations of one layer, which make `columns`
-// columns of the operation `h`, but for its last bias, called `last_part`, and returns the last of them. What is
-// between the layers is the same for all models:
+// columns of the operation `h`, but for its last bias, called `last_part`, and returns the last of them. The
+// operations between the layers are the same for all models:
 //   H^l = activation(layer(H) + residual + b), H = dropout(H^(l-1)), residual = H, or H W where widths differ;
 // the last layer has no activation, and its output are the logits. With jk_concat all L layers have one, the last is as
 // wide as the one before, and the logits are the sum of dropout(H^l) W^l over all layers, which is [H^1 .. H^L] W.

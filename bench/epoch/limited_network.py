@@ -115,7 +115,7 @@ def table(results):
 
 
 def taking_turns(plans, repeats, run):
-    """What run(plan) gives, by plan: each plan runs once in each of the repeats."""
+    """Reports of run(plan), by plan: each plan runs once in each of the repeats."""
     reports = {name: [] for name in plans}
     for repeat in range(repeats):
         for name, plan in plans.items():

@@ -1,4 +1,4 @@
-"""What takes turns in peers.py: the frameworks, and gnnplan with different plans."""
+"""The entrants that take turns in peers.py: the frameworks, and gnnplan with different plans."""
 import json, os, pathlib, resource, sys
 
 import peer_environments as environments

@@ -41,7 +41,7 @@ def last_line(text):
 
 
 def call(command, seconds, **options):
-    """What a command writes to its standard output; NotAvailable with the last thing it said if it fails or takes longer."""
+    """The standard output of a command; NotAvailable with the last thing it said if it fails or takes longer."""
     try:
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=seconds, **options)
     except subprocess.TimeoutExpired:

@@ -54,8 +54,8 @@ class SlowLinks:
         ip("link", "add", "hub", "type", "bridge")
         ip("link", "set", "hub", "up")
         self.holders = [self.add_host(scratch, rank, rate) for rank in range(1, ranks + 1)]
-        # What mpirun starts its daemons with, in place of ssh. Each has a folder for its files: they believe to be on
-        # machines of their own and would overwrite each other's.
+        # The program by which mpirun starts its daemons, in place of ssh. Each daemon has a folder for its files: they
+        # believe to be on machines of their own and would overwrite each other's.
         self.agent = scratch / "agent"
         self.agent.write_text(f'#!/bin/sh\nhost={scratch}/$1\nshift\nexport TMPDIR=$host/tmp\n'
                               'exec nsenter --net --target "$(cat $host/holder)" /bin/sh -c "$*"\n')

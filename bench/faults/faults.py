@@ -258,7 +258,7 @@ class Faults(HandedOut):
                 run = f"rm -f m r; ({start} --epochs 100000000 --metrics m --report r) & pid=$!; until test -s m; do sleep .01; done; "
                 # The shell's child is the process itself, or mpirun, which hands the signal on to its ranks.
                 target = "$(pgrep -P $pid || echo $pid)" if plan == 4 else "$pid"
-                # Of a SIGINT or SIGTERM that mpirun gets it tells its ranks, and then its own code.
+                # mpirun passes a SIGINT or SIGTERM on to its ranks, and then exits with a code of its own.
                 codes = [75] if plan == 4 or name in ("USR1", "USR2") else [1, 75, 130, 143]
                 self.expect(f"SIG{name}, {'threads' if plan == 4 else 'mpirun'}", f"{run} kill -{name} {target}; wait $pid", codes,
                             also=lambda: self.exists("m", "r"), limit=30)

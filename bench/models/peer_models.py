@@ -240,7 +240,7 @@ def epoch(network, optimizer, x, y, training, dropout):
 
 
 def best_test_accuracy(network, optimizer, x, y, data, dropout, patience, most):
-    """Of the epoch of the best validation accuracy, the first of equal ones."""
+    """The test accuracy of the epoch with the best validation accuracy, the first of equal ones."""
     training, valid, test = (torch.from_numpy(data[f"{part}_idx"]) for part in ("train", "valid", "test"))
     best, of_test, since = -1.0, 0.0, 0
     for _ in range(most):

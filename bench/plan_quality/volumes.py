@@ -42,7 +42,7 @@ SpMM only for the whole space: fewer bytes may exist.
 
 
 def ranking(gnnplan, problem, words, scratch):
-    """What gnnplan ranks for a problem (words of its command line), as the rows of gnnplan.ranking/1."""
+    """The ranking of gnnplan for a problem (words of its command line), as the rows of gnnplan.ranking/1."""
     table = scratch / "table.json"
     command = [gnnplan, "plan", *problem, "--memory", "1000TiB", "--top", "1", "--table", table, *words]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

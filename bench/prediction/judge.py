@@ -129,7 +129,7 @@ def hit(rows, count):
 
 
 def regret(rows):
-    """What the predicted first loses."""
+    """The time that the configuration predicted first loses on the fastest, as a fraction."""
     return lost(first_by_prediction(rows, 1)[0], rows)
 
 

@@ -1,4 +1,4 @@
-"""What published figures say of predictions, where a table gives less than a time for each configuration."""
+"""Compares predictions with published figures where a table gives less than a time for each configuration."""
 import csv, itertools, math, pathlib, sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -39,7 +39,7 @@ def spearman_by_chance(measured, ascending):
 
 
 def regret_bounds(picked, fastest):
-    """What a pick loses on the fastest, at least and at most, if only (fastest, slowest) of its class is known."""
+    """The least and the most that a pick loses on the fastest, if only (fastest, slowest) of its class is known."""
     lost = [time / fastest - 1 for time in picked]
     return tuple(loss if loss > TIE else 0.0 for loss in lost)
 

@@ -17,7 +17,7 @@ def problem(name, hidden, layers, ranks):
 
 
 def as_published(planner, name, hidden, layers, ranks, variant=PRESET):
-    """What MG-GCN runs: 1D, panels, overlapped, its orders, nothing kept across epochs, no more products than needed."""
+    """The plan that MG-GCN runs: 1D, panels, overlap, its orders, nothing kept across epochs, no needless products."""
     _, forward, backward = PROBLEMS[name]
     found = planner.ranked(*problem(name, hidden, layers, ranks), "--scheme", "1d", "--forward", forward, "--backward", backward,
                            "--machine", planner.profile(MACHINE, variant))
@@ -64,7 +64,7 @@ def widest_papers(planner):
 
 
 def own_plan(planner, hidden):
-    """What gnnplan itself chooses for Papers on 8 ranks, as (scheme and grid, seconds)."""
+    """The plan that gnnplan itself chooses for Papers on 8 ranks, as (scheme and grid, seconds)."""
     found = planner.ranked(*problem("Papers", hidden, 3, 8), "--machine", MACHINE, memory=f"{MEMORY // 2**30}GiB")
     if not found:
         return None

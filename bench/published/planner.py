@@ -7,7 +7,7 @@ import programs
 
 NOTHING_FITS = 3  # exit status
 
-# What the presets guess, changed: name -> what becomes of a profile (gnnplan.machine/1).
+# Guesses of the presets, changed one at a time: name -> a function of a profile (gnnplan.machine/1).
 VARIANTS = {
     "as the preset is": lambda profile: None,
     "SpMM x 0.5": lambda profile: scale_spmm(profile, lambda width: 0.5),

@@ -10,7 +10,7 @@ import agreement, deal, memory, mg_gcn, orders, planner, schemes
 class Agreement(unittest.TestCase):
     def test_chance_keeps_what_is_ordered_by_definition(self):
         self.assertAlmostEqual(agreement.spearman_by_chance([1, 2], [(0, 1)]), 1)
-        # Of three with the second below the third: 1, 1/2 and -1/2.
+        # Three orders of three have the second below the third: correlations 1, 1/2 and -1/2.
         self.assertAlmostEqual(agreement.spearman_by_chance([1, 2, 3], [(1, 2)]), 1 / 3)
         self.assertAlmostEqual(agreement.spearman_by_chance([1, 2, 3], []), 0)
 

@@ -145,7 +145,7 @@ def compare(tools, folder, graph, of_model, of_training):
 
 
 def run_script(program, *arguments):
-    """What the script prints, and its exit status."""
+    """The output of the script, and its exit status."""
     out, sys.argv = io.StringIO(), ["program", *map(str, arguments)]
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):

@@ -15,8 +15,8 @@ double elementwise_seconds(std::int64_t bytes, ElementwiseKind stream, const Mac
 // R (1 + ln 2) nonzeros.
 constexpr double usual_nonzeros_per_row = 2.26;
 
-// What goes through the caches with each nonzero besides the row it gathers: its column and value, its share of a row
-// of the result.
+// The bytes that go through the caches with each nonzero besides the row it gathers: its column and value, its share of
+// a row of the result.
 double passing_bytes(const ReuseHistogram& histogram, double row_bytes) {
     constexpr double column_and_value = 8;
     const double nonzeros = std::accumulate(histogram.reuses.begin(), histogram.reuses.end(), histogram.first_uses);

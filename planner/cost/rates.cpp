@@ -91,7 +91,7 @@ double mean_between(const GatherCurve& curve, double from, double to) {
     return std::max((cumulative(curve, to) - cumulative(curve, from)) / (to - from), cheapest->seconds_per_nonzero);
 }
 
-// What `of` says of the widths around, among those that are `fit`, or among all if none is.
+// The answer of `of` for the widths around, among those that are `fit`, or among all if none is.
 double by_width(const Calibration& calibration, std::int64_t width, const std::function<double(const GatherCurve&)>& of,
                 const std::function<bool(const GatherCurve&)>& fit = {}) {
     const GatherCurve* low = nullptr;

@@ -9,7 +9,7 @@
 
 namespace gnnplan::enumerate {
 
-// What may be asked of a grid; unset: anything.
+// Conditions on a grid; unset: none.
 struct GridChoice {
     std::optional<std::string> scheme;
     std::optional<int> replication;  // R_A of rdm, c of 1.5d

@@ -13,7 +13,7 @@
 
 namespace gnnplan::enumerate {
 
-// What values of switches depend on, besides the distribution. The model outlives the object.
+// The values of switches depend on this, besides the distribution. The model outlives the object.
 struct Asked {
     const SiteGraph& model;
     Pins pins = {};
@@ -48,7 +48,7 @@ struct SwitchRow {
     bool (*pinned)(const Pins& pins);
     // The switches so far with each value of this one that a search looks at, in its order.
     std::vector<Switches> (*searched)(const Asked& asked, const Distribution& on, const Switches& so_far);
-    // The rest may be null. Of a chosen configuration, the other values whose worth is of interest, pinned or not:
+    // The rest may be null. The other values of a chosen configuration whose worth is of interest, pinned or not:
     std::vector<OtherValue> (*others)(const Asked& asked, const Configuration& chosen) = nullptr;
     // throws Error{usage} where the switch is pinned to something that the question has no use for:
     void (*check)(const Asked& asked) = nullptr;

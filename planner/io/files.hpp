@@ -7,7 +7,7 @@
 
 namespace gnnplan::io {
 
-// What the system says of an errno.
+// The system's message for an errno.
 std::string system_reason(int error);
 
 // Whether anything exists at a path that a user has given. Throws Error{missing_input} when the system cannot tell, as

@@ -21,7 +21,7 @@ Document parse(std::string_view text, const std::string& where, const ParseLimit
 
 // `text` with a question mark in place of each control character, C1's in UTF-8 included: terminals obey these.
 std::string printable(std::string_view text);
-// What the first bytes say of a file that is no text: "an .npy array". Empty: nothing is known.
+// The kind of a file that is no text, by its first bytes: "an .npy array". Empty: nothing is known.
 std::string binary_kind(std::string_view file);
 
 // `text` quoted and escaped for a message, cut if it is long.

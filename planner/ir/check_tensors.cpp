@@ -28,7 +28,8 @@ void check_layout(const Tensor& tensor) {
     }
 }
 
-// What the executor fills from data or keeps as model state has one type and layout, whether a step uses it or not.
+// A tensor that the executor fills from data or keeps as model state has one type and layout, whether a step uses it or
+// not.
 bool fits_role(const Tensor& tensor) {
     const auto is = [&](DType dtype, const Layout& layout) { return tensor.dtype == dtype && tensor.layout == layout; };
     const auto per_row = [&](DType dtype) {
@@ -155,7 +156,7 @@ void check_parameters(const Schedule& schedule) {
     }
 }
 
-// What a tensor says of its rows, its columns and its parameter is so.
+// The rows, the columns and the parameter that a tensor names are there and fit.
 void check_references(const Schedule& schedule, const Tensor& tensor) {
     const std::string where = "tensor " + tensor.name;
     const auto check_extent = [&](const std::optional<int>& space, std::int64_t extent) {

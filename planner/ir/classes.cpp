@@ -31,7 +31,7 @@ Sizes blocks_of_all(const Sizes& wholes, int extent) {
 // How coordinates are told apart where products gather nonzeros.
 enum class Gathering : std::uint8_t { ignored, by_pieces, apart };
 
-// What decides the sizes of blocks of some tensors.
+// The properties that decide the sizes of blocks of some tensors.
 struct Shapes {
     void add(const Grid& grid, const Tensor& tensor);
 

@@ -11,7 +11,7 @@ namespace gnnplan {
 
 using Sizes = std::set<std::int64_t>;
 
-// What else than sizes tells coordinates of an axis apart: a list of numbers for each; none for any.
+// Marks besides sizes that tell coordinates of an axis apart: a list of numbers for each; none for any.
 using Marks = std::vector<std::vector<std::int64_t>>;
 
 // Coordinates at which the sizes of blocks, or those of left neighbours, change: all between two of them are alike.

@@ -78,7 +78,7 @@ UniformStats UniformStats::drawn(const std::vector<std::int64_t>& fanout, bool s
     return drawing;
 }
 
-// What a band has in a block follows from what it has in the rows.
+// The nonzeros of a band in a block follow from those that it has in the rows.
 std::vector<std::int64_t> UniformStats::marks_of_rows(MatrixId matrix, Range rows) const {
     std::vector<std::int64_t> marks;
     marks.reserve(bands_of(matrix).size());

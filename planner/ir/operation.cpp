@@ -43,7 +43,7 @@ private:
     Operands operands_;
 };
 
-// Writes down what decides a step's time and bytes. What tells otherwise equal steps apart does not.
+// Writes down what decides a step's time and bytes, and nothing that only tells otherwise equal steps apart.
 class Signature {
 public:
     explicit Signature(const Schedule& schedule) : schedule_(schedule) {
@@ -99,7 +99,7 @@ private:
     std::string text_;
 };
 
-// What the kind says when it is asked, or `otherwise` of kinds that cannot be.
+// The kind's answer, or `otherwise` for kinds that cannot be asked.
 template <class Answer, class Ask>
 Answer answer(const Operation& operation, Answer otherwise, const Ask& ask) {
     return std::visit(

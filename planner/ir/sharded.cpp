@@ -78,7 +78,7 @@ Figures count_rows(const Tensor& matrix, Range rows, const std::vector<Piece>& p
     return Figures(counts);
 }
 
-// What each rank along x fetches and serves, of which `own` are the pieces in its own rows.
+// The rows that each rank along x fetches and serves; `own` are the pieces in its own rows.
 std::vector<SliceRows> rows_of_ranks(const std::vector<std::size_t>& kind_of, const std::vector<Figures>& rows_of_kind,
                                      const std::vector<Range>& own) {
     std::vector<std::int64_t> ranks_of_kind(rows_of_kind.size(), 0);

@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    // What an operation leaves: the value of a site, or half of a product that reads the site's.
+    // The result of an operation: the value of a site, or half of a product that reads the site's.
     struct Made {
         int site = -1;
         const Op* half = nullptr;  // an aggregation that awaits its linear map, or the other way round

@@ -1,4 +1,4 @@
-// What a product aggregates: the sums over the neighbours of each vertex, and what it adds of the vertex itself.
+// The aggregation of a product: the sums over the neighbours of each vertex, and the part of the vertex itself.
 #pragma once
 
 #include "planner/lower/builder.hpp"

@@ -77,7 +77,7 @@ public:
     // `columns` values for each nonzero of `matrix`, which are split over `split`, and partial sums over `partial`.
     TensorId edges(const std::string& name, TensorId matrix, std::int64_t columns = 1, const Axes& split = {},
                    const Axes& partial = {});
-    // What a product makes, as wide as `like`, in spmm_out().
+    // The result of a product, as wide as `like`, in spmm_out().
     TensorId result_of(const SpmmStep& product, const std::string& name, TensorId like);
 
     // --- steps ---

@@ -1,4 +1,4 @@
-// What sites with heads make of matrices head by head (ir/steps/head.hpp): attention, and cosines with one head.
+// Sites with heads work on matrices head by head (ir/steps/head.hpp): attention, and cosines with one head.
 #pragma once
 
 #include "planner/lower/builder.hpp"

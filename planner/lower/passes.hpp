@@ -16,7 +16,7 @@
 
 namespace gnnplan::lower {
 
-// What a site makes.
+// The result of a site.
 struct Value {
     Copies copies;                   // H of a pointwise site, Z of a product or a linear map
     std::map<int, Copies> parts;     // by space: rows of it that others want alone

@@ -1,5 +1,5 @@
-// What every choice of a plan is worth: the chosen configuration with one choice made otherwise, and what frameworks do
-// by default. For people to read and for tools to print; nothing runs an alternative.
+// How much every choice of a plan is worth: the chosen configuration with one choice made otherwise, and the defaults
+// of frameworks. For people to read and for tools to print; nothing runs an alternative.
 #pragma once
 
 #include "planner/search/costed.hpp"

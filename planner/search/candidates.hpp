@@ -7,7 +7,8 @@
 
 namespace gnnplan::search {
 
-// What fits first, then by predicted time; equal times by bytes, then id, so that the order is the same everywhere.
+// Candidates that fit come first, then by predicted time; equal times by bytes, then id, so that the order is the same
+// everywhere.
 bool ranks_before(const EvaluatedCandidate& a, const EvaluatedCandidate& b);
 
 // Marks those that fit and that no other one that fits beats in all objectives (ties are all marked).

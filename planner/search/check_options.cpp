@@ -71,7 +71,7 @@ void check_paper_model(const Space& space) {
                 "`space`", "use `space full`");
 }
 
-// What asks for a backward pass or a second epoch.
+// Refuses options that need a backward pass or a second epoch.
 void check_inference(const Space& space, const RunRecord& run) {
     if (space.model.trains()) return;
     const auto refuse = [](const std::string& what, const char* where) {

@@ -32,7 +32,7 @@ struct Lowered {
 };
 Lowered lowered(const Space& space, const Configuration& configuration, NumberedGraphs& graphs);
 
-// What a schedule costs in this space: without dropping features where runs will not, and with dropping weights of
+// The cost of a schedule in this space: without dropping features where runs will not, and with dropping weights of
 // attention where they will. `graph` answers in its numbering.
 Prediction predict(const Space& space, const Schedule& schedule, const GraphStats& graph, const Machine& machine,
                    std::int64_t peak_bytes);

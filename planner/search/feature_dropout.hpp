@@ -1,4 +1,4 @@
-// What dropout on the features is worth: the same question where runs treat their features otherwise.
+// The cost of dropout on the features: the answer to the same question where runs treat their features otherwise.
 #pragma once
 
 #include <gnnplan/select.hpp>

@@ -55,11 +55,11 @@ private:
 
     // Loading the graph counts where there is one pass. It is the same however products are ordered and exchange.
     double loading_seconds(const Configuration& configuration, const Schedule& schedule);
-    // What comes before a pass, under each of the switches: it counts where there is one pass. It is the same for all
+    // The time before a pass, under each of the switches: it counts where there is one pass. It is the same for all
     // sequences of choices, but for how pieces are cut where buffers are bounded.
     std::vector<double> setup_seconds(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                                       const Choices& choices);
-    // What dropping weights of attention takes, which is the same for all sequences of choices and exchanges.
+    // The time for dropping weights of attention, which is the same for all sequences of choices and exchanges.
     double dropout_seconds(const ConfigurationFrame& frame, const Switches& switches, const Choices& choices) const;
 
     const Space& space_;

@@ -18,7 +18,7 @@ namespace gnnplan::search {
 
 inline constexpr int max_enumerated_layers = 3;
 
-// What holds for a whole configuration.
+// Choices that hold for a whole configuration.
 struct ConfigurationFrame {
     Distribution on{};
     Switches switches{};  // bf16 is asked for; a configuration has it where products pack panels

@@ -8,7 +8,7 @@ namespace {
 
 constexpr auto not_applicable = Rejection::Reason::not_applicable;
 
-// What a layer makes of all neighbours of a vertex.
+// The operation of a layer that needs all neighbours of a vertex.
 std::string whole_neighbourhood(const Space& space) { return space.weighs_edges() ? "a softmax" : "a maximum"; }
 
 void add_schemes(const Space& space, std::vector<Rejection>& rejected) {

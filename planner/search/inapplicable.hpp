@@ -1,4 +1,4 @@
-// What a search leaves out because it does not apply, or is known to be worse.
+// Choices that a search leaves out because they do not apply, or are known to be worse.
 #pragma once
 
 #include "planner/search/space.hpp"

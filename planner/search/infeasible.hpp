@@ -1,4 +1,4 @@
-// What to tell someone whose problem fits nowhere.
+// The advice to someone whose problem fits nowhere.
 #pragma once
 
 #include "planner/search/costed.hpp"

@@ -34,7 +34,7 @@ struct Space {
 // Throws Error{usage} for pinned choices that do not exist, and sizes whose sums do not fit 64 bits.
 Space make_space(const Problem& problem, const Machine& machine, const SelectOptions& options);
 
-// What values of its switches depend on. The space outlives the result.
+// The facts that the values of its switches depend on. The space outlives the result.
 enumerate::Asked asked(const Space& space);
 
 // Reports to SelectOptions::progress, if it is set, that the n-th of so many grids is searched next.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t frames_in_full = 6;  // of which every member is looked at
 
-// What memory depends on.
+// Memory depends on these.
 using FrameKey = std::tuple<Sharing, std::string, Switches>;
 
 FrameKey key_of(const ConfigurationFrame& frame) {

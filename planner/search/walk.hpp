@@ -8,7 +8,7 @@
 
 namespace gnnplan::search {
 
-// What came out of a search: members with their schedules, those that fit first, by time.
+// The result of a search: members with their schedules, those that fit first, by time.
 struct SearchResult {
     std::vector<EvaluatedCandidate> costed;
     std::vector<Rejection> rejected;

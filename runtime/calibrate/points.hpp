@@ -19,7 +19,7 @@ struct Point {
 };
 using Points = std::vector<Point>;
 
-// All of them, in the order they are listed. What is given outlives them.
+// All of them, in the order they are listed. The arguments outlive them.
 Points points_of(const Setting& setting, const Nodes& nodes, const Scope& scope);
 
 }  // namespace gnnplan::calibrate

@@ -28,7 +28,8 @@ enum class Watched : bool { no, yes };
 // How training and inference use a deployment.
 struct Use {
     exec::PassSettings passes;  // of all passes, but for their epoch and whether they train
-    // Of the model to begin with, checked with check_values(); null: Glorot values from the seed of `passes`.
+    // Parameters of the model to begin with, checked with check_values(); null: Glorot values from the seed of
+    // `passes`.
     const std::vector<NamedTensor>* values = nullptr;
     bool moments = false;                // whether `values` are with those of the optimiser
     Written written = Written::nothing;  // the numbers of whose vertices are kept

@@ -19,7 +19,7 @@ void require_equal(const char* what, std::int64_t planned, std::int64_t found, c
                 "data", found > 0 || unread.empty() ? plan_again : "they may be among what is not read: " + unread);
 }
 
-// What was planned without the data, or by an earlier version, has no fingerprint.
+// A plan made without the data, or by an earlier version, has no fingerprint.
 void require_same(const char* what, const std::string& planned, const std::string& found,
                   const data::Dataset& dataset) {
     if (planned.empty() || planned == found) return;
@@ -39,7 +39,7 @@ std::vector<std::string> match_nonzeros(std::int64_t planned, std::int64_t found
     return {text + ": memory is counted again on this graph, times stay as predicted"};
 }
 
-// What was found of a graph, loaded whole or in shares.
+// The facts of a graph, loaded whole or in shares.
 struct FoundGraph {
     const data::LoadReport& report;
     const std::string& fingerprint;

@@ -1,4 +1,4 @@
-// What training and inference are asked alike, and whom they tell what.
+// Options that training and inference share, and hooks that they call.
 #pragma once
 
 #include "kernels/device.hpp"
@@ -26,7 +26,7 @@ struct RunOptions {
     double load_seconds = 0;              // what reading the data took, for the report
 };
 
-// What becomes of the data that a run was lent, whose owner frees it. Called on every rank; any may be empty.
+// Hooks by which the owner of the data that a run was lent keeps or frees it. Called on every rank; any may be empty.
 struct DataHooks {
     std::function<void()> cache_features;    // several candidates will read features, and there is room for all
     std::function<void()> release_graph;     // no rank reads the graph any more

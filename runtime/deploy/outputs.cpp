@@ -11,7 +11,7 @@
 namespace gnnplan::deploy {
 namespace {
 
-// What steps up to `end` compute and later ones read.
+// The tensors that steps up to `end` compute and later ones read.
 std::set<TensorId> handed_on(const Schedule& schedule, std::size_t end) {
     std::set<TensorId> written, read;
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {

@@ -10,8 +10,8 @@
 
 namespace gnnplan::exec {
 
-// What a program takes and makes, in the order of its lists: the rows of column operands that a piece meets, and the
-// rank's rows of row operands and results.
+// The operands and results of a program, in the order of its lists: the rows of column operands that a piece meets, and
+// the rank's rows of row operands and results.
 struct Views {
     std::vector<kernels::ConstMatrix> columns;
     std::vector<kernels::Matrix> rows, results;
@@ -51,7 +51,7 @@ public:
     // Which piece is at work: the values of its nonzeros that the program makes or reads, if it does, and whether it is
     // the last one.
     void begin_piece(kernels::Matrix of_edges, bool last) { of_edges_ = of_edges, last_ = last; }
-    // The program on that piece, or a part of it. What earlier pieces made is in the results if `accumulate`.
+    // The program on that piece, or a part of it. If `accumulate`, the results hold those of earlier pieces.
     void compute(const kernels::Csr& nonzeros, const Views& views, bool accumulate, kernels::PanelRoom room) const;
 
 private:

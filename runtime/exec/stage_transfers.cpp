@@ -66,7 +66,7 @@ kernels::ConstMatrix StageTransfers::own_rows(std::size_t operand, Range rows) c
 }
 
 // Starts the transfers of stage k for one column operand, and with the first one those of nonzeros: an exchange has
-// one message for a pair of ranks. What is packed goes to `packed`, which moves behind it.
+// one message for a pair of ranks. Packed rows go to `packed`, which moves behind them.
 std::unique_ptr<comm::PendingExchange> StageTransfers::begin(std::size_t k, std::size_t operand,
                                                              std::byte*& packed) const {
     const SparseStage& stage = part_.stages()[k];

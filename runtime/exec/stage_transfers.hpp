@@ -1,5 +1,5 @@
-// What a distributed product moves: at each stage a rank sends what others lack for their piece, and gets what it lacks
-// for its own.
+// The messages of a distributed product: at each stage a rank sends what others lack for their piece, and gets what it
+// lacks for its own.
 #pragma once
 
 #include "runtime/exec/handlers.hpp"

@@ -107,7 +107,7 @@ void make_pass(deploy::Deployment& deployment, const Layers& layers, kernels::De
     }
 }
 
-// What is reported of the question.
+// Reports the question.
 void describe(const Plan& plan, const InferOptions& options, RunReport& report) {
     report.task = Task::infer;
     report.fanout = plan.problem.fanout;

@@ -1,4 +1,4 @@
-// What has to be the same on every rank. Ranks started with other arguments, other data or another version would
+// Facts that have to be the same on every rank. Ranks started with other arguments, other data or another version would
 // compute nonsense, or wait for each other forever.
 #pragma once
 
@@ -20,9 +20,9 @@ struct Fact {
 
 // The options that decide what is computed in an epoch.
 std::vector<Fact> facts_of_training(const Settings& settings);
-// What decides how a run of this plan goes: the version, the plan and the options.
+// The facts that decide how a run of this plan goes: the version, the plan and the options.
 std::vector<Fact> facts_of_run(const Settings& settings, const Plan& plan);
-// What of a plan's model is not in the shapes of its weights.
+// The facts of a plan's model that the shapes of its weights do not show.
 std::vector<Fact> facts_of_model(const Settings& settings, const ProblemRecord& problem);
 // The graph, the labels and the split.
 std::vector<Fact> facts_of_data(const data::Dataset& dataset);

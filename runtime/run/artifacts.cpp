@@ -38,7 +38,7 @@ void take(FolderLock& lock, const std::string& folder, Observer& observer) {
     if (const std::optional<std::string> note = lock.make_and_take(folder)) observer.note("note: " + *note);
 }
 
-// What is there already would lie among the new files, or be lost.
+// Files that are there already would lie among the new ones, or be lost.
 void check_empty_folder(const std::string& folder, FolderLock& lock, Observer& observer) {
     take(lock, folder, observer);
     io::remove_leftovers(folder, [](std::string_view file) { return is_part(std::string(file)); });
@@ -83,7 +83,7 @@ void check_apart(const Settings& settings, const LayerFolder& layers) {
     }
 }
 
-// What is written of every vertex is large, and written after the work.
+// Outputs of every vertex are large, and written after the work.
 void check_room(const Settings& settings, const Plan& plan, const std::optional<std::string>& logits,
                 const std::optional<LayerFolder>& layers) {
     if (settings.dry_run) return;

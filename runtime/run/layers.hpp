@@ -48,7 +48,7 @@ int open_layers(const LayerFolder& folder, const std::vector<Fact>& facts);
 void note_layer(const LayerFolder& folder, int layer, const std::string& hash);
 void check_layer(const LayerFolder& folder, int layer, const std::string& hash);
 
-// What decides what the layers are.
+// The facts that decide the values of the layers.
 std::vector<Fact> facts_of_layers(const Settings& settings, const std::vector<NamedTensor>* weights, const Plan& plan,
                                   const std::string& graph, const std::string& features);
 

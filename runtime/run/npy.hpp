@@ -6,9 +6,9 @@
 
 namespace gnnplan::run {
 
-// Of a matrix of floats, row after row.
+// The header of a matrix of floats, row after row.
 std::string npy_matrix_header(std::int64_t rows, std::int64_t columns);
-// Of a list of 64-bit integers.
+// The header of a list of 64-bit integers.
 std::string npy_list_header(std::int64_t length);
 
 }  // namespace gnnplan::run

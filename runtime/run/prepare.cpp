@@ -40,7 +40,7 @@ void Run::prepare(Ranks& ranks) {
 
 int Run::first_usable() const { return deploy::usable_candidates(plan_, options_.features_dropout()).front(); }
 
-// Of ranks as threads the needs are known in full once the data is open.
+// For ranks as threads the needs are known in full once the data is open.
 void Run::check_memory(const Ranks& ranks) const {
     if (settings_.dry_run || !backend_.host_memory) return;
     if (ranks.processes.size() == 1) {
@@ -108,8 +108,8 @@ void Run::compare_start() const {
         note(fmt::format("{}: going on after epoch {}", start_.path(), options_.start->epoch));
 }
 
-// Checks that the features are the plan's and the same on each process. Of more than 1 GiB each process looks at its
-// share only.
+// Checks that the features are the plan's and the same on each process. Where they are larger than 1 GiB, each
+// process looks at its share only.
 void Run::check_features(comm::Communicator& processes) {
     if (dataset_->report().features_generated) return;
     constexpr std::int64_t looked_at_by_all = std::int64_t{1} << 30;  // bytes

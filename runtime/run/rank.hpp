@@ -1,4 +1,4 @@
-// What one rank of a run does, once the data is open.
+// The part of one rank in a run, once the data is open.
 #pragma once
 
 #include "kernels/backend.hpp"
@@ -19,7 +19,7 @@
 
 namespace gnnplan::run {
 
-// What the ranks of a process share.
+// The state that the ranks of a process share.
 struct Shared {
     const Settings& settings;
     const Plan& plan;

@@ -34,7 +34,7 @@ struct Ranks {
     std::unique_ptr<Watchdog> watchdog{};  // of this process; or null
 };
 
-// What there is in the end, in the process with rank 0.
+// The results of a run, in the process with rank 0.
 struct Outcome {
     RunReport report;
     std::vector<Error> failures;               // files that could not be written

@@ -63,7 +63,7 @@ data::DatasetOptions dataset_options(const Settings& settings, const Plan& plan)
 // settings say, else as the plan does. Throws Error{usage} where the plan does not allow it.
 Plan with_loading(const Settings& settings, Plan plan);
 
-// What the report says of the settings of a training.
+// The settings of a training as the report has them.
 RunSettings recorded(const Settings& settings, const Plan& plan, const train::TrainOptions& options);
 
 }  // namespace gnnplan::run

@@ -1,4 +1,4 @@
-// What training starts from: Glorot weights, weights of a file, or a checkpoint.
+// The start of training: Glorot weights, weights of a file, or a checkpoint.
 #pragma once
 
 #include "planner/io/checkpoint.hpp"
@@ -25,8 +25,8 @@ public:
     // Collective: every rank gets what rank 0 has read.
     void share(comm::Communicator& comm);
 
-    // What was read, checked against the model of the plan, which outlives this; nothing where neither is named. Throws
-    // Error{data} when the file is damaged, Error{mismatch} when it is of another model.
+    // Takes what was read, checked against the model of the plan, which outlives this; nothing if neither is named.
+    // Throws Error{data} when the file is damaged, Error{mismatch} when it is of another model.
     void take(const Plan& plan);
     const io::Checkpoint* checkpoint() const { return checkpoint_ ? &*checkpoint_ : nullptr; }
     const std::vector<NamedTensor>* weights() const { return weights_ ? &*weights_ : nullptr; }

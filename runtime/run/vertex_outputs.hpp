@@ -1,4 +1,4 @@
-// What a run writes of every vertex: logits, and the layers of an inference, which it may go on from.
+// The outputs of a run for every vertex: logits, and the layers of an inference, which it may go on from.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -17,7 +17,7 @@
 
 namespace gnnplan::run {
 
-// Shared by the ranks that are threads of a process. What is remembered, rank 0 remembers.
+// Shared by the ranks that are threads of a process. Rank 0 remembers for all.
 class VertexOutputs {
 public:
     // Throws as layer_folder() does.
@@ -30,8 +30,8 @@ public:
     const std::optional<LayerFolder>& layers() const { return layers_; }
     int layers_done() const { return layers_done_; }
 
-    // Collective, for deploy::RunHooks and infer::InferHooks. `one_process`: ranks are threads. What is not finite is
-    // not written; then write_layer() throws infer::EndOfPass.
+    // Collective, for deploy::RunHooks and infer::InferHooks. `one_process`: ranks are threads. Values that are not
+    // finite are not written; then write_layer() throws infer::EndOfPass.
     void write_logits(comm::Communicator& comm, const VertexMatrix& logits);
     void write_layer(comm::Communicator& comm, int layer, const exec::Executor& executor, TensorId tensor,
                      const deploy::OutputRows& rows, bool one_process);

@@ -34,7 +34,7 @@ struct TrainOptions : deploy::RunOptions {
     double features_dropout() const { return input_dropout.value_or(dropout); }
 };
 
-// What there is after an epoch.
+// The figures after an epoch.
 struct EpochEnd {
     std::int64_t epoch;
     bool last;                             // no other follows in this run

@@ -49,7 +49,7 @@ run(${prefix}/bin/gnnplan plan --graph ${consumer}/circle.txt --index-base 0 --s
   --ranks 2 --machine a6000x8 -o ${consumer}/circle.json)
 run(${consumer}/train ${consumer}/circle.json ${consumer}/circle.txt)
 
-# What the README prints is a project as it stands, but for the program's name and its file; the program of
+# The blocks of the README are a project as they stand, but for the program's name and its file; the program of
 # docs/library.md is another one of it.
 set(printed ${BUILD}/consumer/readme)
 page_block(cmake "${readme}" project)

@@ -1,4 +1,4 @@
-// What a binding does: it reads a plan, and trains on the plan's ranks as threads of this process.
+// An example of a binding: it reads a plan, and trains on the plan's ranks as threads of this process.
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/io.hpp>
 

@@ -201,7 +201,7 @@ TEST_F(Inference, SaysTheAccuracies) {
     EXPECT_TRUE(accuracies("--task infer --ranks 2").is_null());
 }
 
-// What cannot be read of labels and split costs an inference its accuracies alone.
+// Labels or a split that cannot be read cost an inference its accuracies alone.
 TEST_F(Inference, DoesWithoutAccuracies) {
     const std::string plan = folder / "plan.json";
     ASSERT_EQ(gnnplan("plan --task infer --hidden 12 --graph " + graph + " --ranks 2 -o " + plan).code, 0);

@@ -1,4 +1,4 @@
-// What the tools say of mistakes that people make who know other programs, and of odd questions: with the way out.
+// The messages on mistakes that people make who know other programs, and on odd questions: they name the way out.
 #include "tests/tools/tool.hpp"
 
 #include <gmock/gmock.h>

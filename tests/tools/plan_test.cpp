@@ -294,7 +294,7 @@ const nlohmann::ordered_json& feature_dropout_of(const nlohmann::ordered_json& p
     return none;
 }
 
-// What each of the two says of the other is what the other says of itself.
+// Each of the two plans says of the other what the other says of itself.
 TEST(Plan, TellsTheAnswerWithFeaturesTreatedOtherwise) {
     const std::string reddit = "plan --graph reddit --ranks 8 --machine a6000x8 ";
     const auto constant = gnnplan(reddit + "--json").json(), dropped = gnnplan(reddit + "--dropout 0.5 --json").json();

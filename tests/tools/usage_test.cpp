@@ -397,7 +397,7 @@ TEST(Usage, ColourOnlyWhereAsked) {
     EXPECT_THAT(gnnplan("plan --graph cora").out, ::testing::Not(HasSubstr("\033")));
 }
 
-// What `gnnplan ARGUMENTS` prints on a terminal of so many columns.
+// The output of `gnnplan ARGUMENTS` on a terminal of so many columns.
 std::string on_terminal(std::size_t columns, const std::string& arguments) {
     const Folder folder;
     const std::string command =

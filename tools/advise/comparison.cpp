@@ -65,7 +65,7 @@ const std::string* find(const std::vector<std::pair<std::string, std::string>>& 
     return found == pairs.end() ? nullptr : &found->second;
 }
 
-// What differs of what both say.
+// The values that both sides have and that differ.
 std::vector<Difference> differences(const std::vector<std::pair<std::string, std::string>>& a,
                                     const std::vector<std::pair<std::string, std::string>>& b) {
     std::vector<Difference> found;

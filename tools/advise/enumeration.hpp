@@ -1,4 +1,4 @@
-// What `gnnplan enumerate` lists.
+// The list of `gnnplan enumerate`.
 #pragma once
 
 #include "planner/io/enumeration.hpp"

@@ -14,7 +14,7 @@
 namespace gnnplan::tools {
 namespace {
 
-// Of presets, by published epochs of GCN: the largest, the middle and the smallest of predicted over published times.
+// Presets by published epochs of GCN: the largest, the middle and the smallest of predicted over published times.
 constexpr TimeFactors published_epochs{1, 3, 8};
 
 bool kept_here(const std::string& fingerprint) {

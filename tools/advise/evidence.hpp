@@ -30,7 +30,7 @@ std::optional<TimeFactors> time_factors(const Machine& machine, Task task);
 // this machine.
 bool was_compared(const Machine& machine, MachineOrigin origin, Task task, const std::string& model);
 
-// What predictions for a model and a task on the machine were compared with: whole sentences.
+// Says in whole sentences what predictions for a model and a task on the machine were compared with.
 std::string evidence_text(const Machine& machine, MachineOrigin origin, Task task, const std::string& model);
 
 }  // namespace gnnplan::tools

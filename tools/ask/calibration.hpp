@@ -12,10 +12,11 @@
 
 namespace gnnplan::tools {
 
-// What a calibration made now would say of this machine and this build; `with_mpi`: between MPI ranks.
+// The fingerprint that a calibration made now would have on this machine, with this build; `with_mpi`: between MPI
+// ranks.
 ProfileFingerprint fingerprint_here(bool with_mpi);
 
-// What has changed since a calibration was made, in words; empty: nothing. MPI counts where it was measured with.
+// The changes since a calibration was made, in words; empty: none. MPI counts where it was measured with.
 std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const ProfileFingerprint& now);
 
 using io::calibration_date;

@@ -26,7 +26,7 @@ ChosenMachine load_machine(const std::string& name_or_file, std::int64_t ranks,
 // Notes say when the calibration is stale or old.
 ChosenMachine default_machine(std::int64_t ranks);
 
-// What predictions for so many ranks suffer from, the profile being of another number a node; empty for presets.
+// Warnings about predictions for so many ranks, where the profile has another number a node; empty for presets.
 std::vector<std::string> node_notes(const Machine& machine, const std::vector<std::int64_t>& ranks);
 
 }  // namespace gnnplan::tools

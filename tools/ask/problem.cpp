@@ -55,7 +55,7 @@ std::unique_ptr<data::Dataset> read_dataset(const Shape& shape, const GraphReadi
     return dataset;
 }
 
-// What was found, for the user.
+// The findings of the reader, for the user.
 std::vector<std::string> notes_on(const std::string& path, const data::LoadReport& report) {
     std::vector<std::string> notes{path + ": " + report.describe()};
     for (const std::string& remark : report.remarks) notes.push_back("note: " + remark);
@@ -103,7 +103,7 @@ std::vector<std::int64_t> fanout_of(const Network& network, const Shape& shape) 
     return fanout;
 }
 
-// What only a graph that is not there can be asked.
+// Refuses sizes that may be given only where no graph is read.
 void check_counted(const Shape& shape) {
     if (shape.vertices || shape.nonzeros) {
         throw Error(ErrorCode::usage, "`vertices` and `nonzeros` are counted when `graph` is a path");

@@ -1,5 +1,5 @@
-// Which graph and network are asked about, and the problem that this amounts to. What there is to say of it is
-// returned; nothing is printed.
+// The graph and the network of a question, and the problem that follows from them. Notes for the user are returned;
+// nothing is printed.
 #pragma once
 
 #include "runtime/data/dataset.hpp"
@@ -42,7 +42,7 @@ struct GraphReading {
     bool generate = false;  // generate what the data lacks, whatever else it holds
 };
 
-// What is done on the graph, and by which network. The widths of the model follow from Shape.
+// The task on the graph, and the network. The widths of the model follow from Shape.
 struct Network {
     ModelRecord model;
     Task task = Task::train;

@@ -1,4 +1,4 @@
-# What benchmarks compare with is optional: a package of it that cannot be configured, as oneDNN's without OpenCL, must
+# The peers of benchmarks are optional: a package that cannot be configured, as oneDNN's without OpenCL, must
 # not stop ours.
 #   cmake -D SOURCE=... -D BUILD=... -D GENERATOR=... -D COMPILER=... -P configure-without-peers.cmake
 set(folder ${BUILD}/without_peers)

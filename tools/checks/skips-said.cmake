@@ -1,4 +1,4 @@
-# What ctest makes of a test whose real graphs are not there: skipped, with the reason, and not passed.
+# ctest calls a test whose real graphs are not there skipped, with the reason, and not passed.
 #   cmake -D BUILD=... -D TEST=gnnplan_data_test_real_graphs -D SKIPPED=tools/checks/skipped -P skips-said.cmake
 set(folder ${BUILD}/skips_said)
 file(REMOVE_RECURSE ${folder})

@@ -7,8 +7,8 @@
 
 namespace gnnplan::tools {
 
-// What to write in place of an argument that `command` does not know: "did you mean --ranks?", or the command whose
-// flag it is. Empty: nothing is known of it.
+// Says what to write in place of an argument that `command` does not know: "did you mean --ranks?", or the command
+// whose flag it is. Empty: nothing is known of it.
 std::string other_words_hint(const CLI::App& command, const std::string& argument);
 
 }  // namespace gnnplan::tools

@@ -1,4 +1,4 @@
-// What keeps the cores busy besides a calibration: looked at before it, and judged after it.
+// The load of other programs on the cores: looked at before a calibration, and judged after it.
 #pragma once
 
 #include "runtime/calibrate/load.hpp"

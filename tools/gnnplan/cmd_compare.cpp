@@ -85,7 +85,7 @@ void add_rows(Table& table, const Difference& d) {
     }
 }
 
-// Of a plan and a run of it: how far the prediction was off. Empty for anything else.
+// Says for a plan and a run of it how far the prediction was off. Empty for anything else.
 std::string measured_text(const Comparison& comparison) {
     const Side& run = comparison.a.measured_seconds ? comparison.a : comparison.b;
     const Side& plan = comparison.a.measured_seconds ? comparison.b : comparison.a;

@@ -1,5 +1,6 @@
-// What the flags of `plan` and `sweep` say of problem, machine and search, and what that means. Words are read when the
-// command runs, and not while arguments are parsed, so that files that would be overwritten are spoken of first.
+// The words that the flags of `plan` and `sweep` hold about problem, machine and search, and their meaning. Words are
+// read when the command runs, and not while arguments are parsed, so that files that would be overwritten are spoken of
+// first.
 #pragma once
 
 #include "tools/ask/problem.hpp"
@@ -40,7 +41,7 @@ struct ModelFlags {
     std::string epsilon;  // "": 0; a number, or "train"
 };
 
-// What is searched; unset: everything.
+// The space that is searched; unset: everything.
 struct SearchFlags {
     std::string space = "full";
     std::optional<std::string> scheme, forward, backward, grid;

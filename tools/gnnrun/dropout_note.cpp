@@ -70,7 +70,7 @@ std::string left_out(const Plan& plan, const std::vector<int>& lost, const train
         seconds(deploy::usable_candidates(plan, options.features_dropout()).front()), seconds(0));
 }
 
-// What the other dropout does to the plan.
+// The effect of the other dropout on the plan.
 std::string consequence(const Plan& plan, const Dropout& asked, const train::TrainOptions& options) {
     const std::vector<int> constant = of_constant_features(plan);
     if (asked.features > 0 && !constant.empty()) return left_out(plan, constant, options);

@@ -1,4 +1,4 @@
-// What a run is told about dropout: that it takes over the plan's, or that the plan was made for another one.
+// The note on dropout: the run takes over the plan's, or the plan was made for another one.
 #pragma once
 
 #include "tools/gnnrun/flags.hpp"
@@ -10,8 +10,8 @@
 
 namespace gnnplan::tools {
 
-// What changes, and how to ask for the other; nothing where neither drops anything, or the flags ask for what the plan
-// was made for. `plan` predicts for these options. Throws what deploy::usable_candidates throws.
+// The change, and how to ask for the other dropout; nothing where neither drops anything, or the flags ask for what the
+// plan was made for. `plan` predicts for these options. Throws what deploy::usable_candidates throws.
 std::optional<std::string> dropout_note(const Plan& plan, const RunFlags& flags, const train::TrainOptions& options);
 
 }  // namespace gnnplan::tools

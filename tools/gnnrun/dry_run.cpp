@@ -57,7 +57,7 @@ std::optional<std::int64_t> tuning_peak(const Plan& plan, const data::Dataset& d
     return trials.peak_bytes;
 }
 
-// What would run: the first candidate that the options allow, and the memory of the rank that needs most.
+// The run as it would be: the first candidate that the options allow, and the memory of the rank that needs most.
 struct DryRun {
     DryRun(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
            const TensorMemory& tensors)

@@ -173,7 +173,7 @@ std::optional<int> end_everywhere(comm::Communicator& world, const std::optional
     return static_cast<int>(ErrorCode::usage);
 }
 
-// What makes ranks slower than they could be, once, whichever rank knows it.
+// Says once why ranks are slower than they could be, whichever rank knows it.
 void say_note(comm::Communicator& world, const std::string& note, bool quiet) {
     const std::vector<std::string> all = world.control_all_gather(note);
     const auto said = std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });

@@ -28,7 +28,7 @@ public:
     // A line of its own.
     void say(const std::string& text);
 
-    // What follows begins a line of its own.
+    // Later text begins a line of its own.
     void end_line();
 
 private:

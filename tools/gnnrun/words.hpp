@@ -1,4 +1,4 @@
-// What gnnrun says while a plan runs, and what it prints in the end.
+// The messages of gnnrun while a plan runs, and the summary at the end.
 #pragma once
 
 #include "runtime/measure/clock.hpp"

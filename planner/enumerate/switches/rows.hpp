@@ -1,4 +1,4 @@
-// What the files of switches share. Each defines rows of the table in switches.cpp.
+// Helpers that the files of switches share. Each file defines rows of the table in switches.cpp.
 #pragma once
 
 #include "planner/enumerate/switches.hpp"

@@ -1,4 +1,4 @@
-// What select() is asked: which network, on which graph, on which machine.
+// The question to select(): which network, on which graph, on which machine.
 #pragma once
 
 #include <gnnplan/catalog.hpp>

@@ -29,10 +29,10 @@ struct Problem {
 
 enum class SearchSpace : std::uint8_t { full, paper };
 
-// What a Pareto front may be asked over.
+// The figures that a Pareto front may compare.
 enum class Objective : std::uint8_t { time, memory, volume, spmm };
 
-// What may be pinned for what-if questions, the switches among it; unset: searched. A pinned choice that does not exist
+// Choices pinned for what-if questions, the switches among them; unset: searched. A pinned choice that does not exist
 // for the ranks is an Error{usage}.
 struct SelectOptions : Pins {
     SearchSpace space = SearchSpace::full;
@@ -44,7 +44,7 @@ struct SelectOptions : Pins {
     std::int64_t buffer_bytes = 0;     // of each product's buffers of what others send, on every rank; 0: any
     bool constant_input = false;       // features never change between epochs, whatever a run asks
     // Whether runs will drop features: then no configuration may rely on constant ones, or predictions leave dropping
-    // out; unset: either, so that a plan has candidates for both. What Problem::record.run says, unless set here.
+    // out; unset: either, so that a plan has candidates for both. Default: as Problem::record.run says.
     std::optional<bool> drops_features;
     std::vector<Objective> pareto = {Objective::time, Objective::memory};
     int candidates = max_candidates;
@@ -127,8 +127,8 @@ struct OrderAdvice {
     std::int64_t memory_per_rank = 0;      // bytes allowed
 };
 
-// What select() chooses with the options that it has by default, as `gnnplan plan` does. Throws Error where select()
-// returns a code: no plan fits the memory, a graph without vertices, a model without a layer, a machine without rates.
+// The choice of select() with its default options, as `gnnplan plan` makes it. Throws Error where select() returns a
+// code: no plan fits the memory, a graph without vertices, a model without a layer, a machine without rates.
 OrderAdvice select_orders(const Problem& problem, const Machine& machine);
 
 }  // namespace gnnplan

@@ -82,7 +82,7 @@ Message RedistributeStep::between(const Schedule& schedule, const GraphStats& /*
     return one_message(from, to, bytes_of(source.dtype, common.count()));
 }
 
-// What is not contiguous in the source or the target is packed.
+// Blocks that are not contiguous in the source or the target are packed.
 Staging RedistributeStep::staging(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
     Staging staging;
     const Tensor& tensor = tensor_of(schedule, in);

@@ -1,4 +1,4 @@
-// What a product requires of the tensors of its program.
+// The requirements of a product on the tensors of its program.
 #include "planner/ir/step_check.hpp"
 
 #include <gnnplan/ir/pieces.hpp>

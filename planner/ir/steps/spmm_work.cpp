@@ -1,4 +1,4 @@
-// What a rank computes in a product over nonzeros, and how it comes back to the rows of its dense operand.
+// The work of a rank in a product over nonzeros, and how the result comes back to the rows of its dense operand.
 #include "planner/ir/steps/product_work.hpp"
 
 #include <gnnplan/ir/memory.hpp>

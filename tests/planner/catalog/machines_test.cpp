@@ -102,7 +102,7 @@ TEST(Machines, OfGpusBlockProductsForTheirCache) {
     }
 }
 
-// docs/results.md, "Machine profile".
+// The figures of docs/laboratory.md, "The built-in machine profile".
 TEST(Machines, CpuNodeIsWhatWasMeasured) {
     const Machine& node = find_machine("cpu-node");
     EXPECT_DOUBLE_EQ(node.memory_bytes_per_second, 26.8e9);

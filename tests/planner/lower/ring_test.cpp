@@ -105,7 +105,7 @@ TEST(Ring, LeavesOutWhatSomebodyWantsInWholeRows) {
         << "logits are made of whole rows of every layer";
 }
 
-// What there is of a model, without restrictions.
+// All kinds of models, without restrictions.
 const std::vector<ModelRecord>& models_of_all_kinds() {
     static const std::vector<ModelRecord> all = [] {
         const auto aggregator = [](const char* name) { return [name](ModelRecord& m) { m.aggregator = name; }; };
@@ -174,7 +174,7 @@ TEST(Ring, TakesThePlaceOfTwoRedistributions) {
     EXPECT_GT(rings_seen, 150);
 }
 
-// What is most of a network that is wide within is there once, by columns; in whole rows there are tiles.
+// The wide hidden matrices, which take most of the memory, are there once, by columns; in whole rows there are tiles.
 TEST(Ring, LowersThePeakByMatricesInWholeRows) {
     constexpr std::int64_t vertices = 40'000;
     const UniformStats graph(vertices, vertices, false);

@@ -1,4 +1,4 @@
-// What a binding does: it links one library, plans for data of its own, and trains on ranks as threads.
+// An example of a binding: it links one library, plans for data of its own, and trains on ranks as threads.
 #include "runtime/comm/self.hpp"
 #include "runtime/run/run.hpp"
 

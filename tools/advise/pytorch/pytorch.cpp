@@ -120,7 +120,7 @@ std::string distribution(const Plan& plan) {
 
 const char* flag(bool value) { return value ? "True" : "False"; }
 
-// What gnnrun writes into files of weights, and compares: of what they were trained for.
+// The facts about their training that gnnrun writes into files of weights, and compares.
 std::string facts(const ProblemRecord& problem) {
     ModelRecord model = models::with_defaults(problem.model);
     model.bias = false;
@@ -133,7 +133,7 @@ std::string facts(const ProblemRecord& problem) {
     return out + "}\n";
 }
 
-// What the class and its matrix need.
+// The constants that the class and its matrix need.
 std::string constants(const Plan& plan, const SiteGraph& model) {
     const GraphRecord& graph = plan.problem.graph;
     const ModelNeeds needs = needs_of(plan, model);

@@ -34,7 +34,7 @@ std::string adjacency_text(const Tensor& matrix, const Grid& grid) {
     return text;
 }
 
-// What a product waits for.
+// The exchange that a product waits for.
 std::string exchange_text(const Schedule& schedule, const SpmmStep& spmm) {
     const Grid& grid = schedule.grid;
     std::vector<std::string> parts;

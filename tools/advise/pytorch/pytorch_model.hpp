@@ -8,7 +8,7 @@
 
 namespace gnnplan::tools {
 
-// What the class needs beside itself, of the pieces in pytorch_source.hpp.
+// The pieces of pytorch_source.hpp that the class needs beside itself.
 struct ModelNeeds {
     bool sums = false;       // of rows, weighed by the matrix's entries
     bool maxima = false;     // of rows

@@ -8,7 +8,7 @@ namespace {
 constexpr auto S = Order::sparse_first;
 constexpr auto D = Order::dense_first;
 
-// What a layer does that has one order only; autograd takes the transpose of each product, the last one first.
+// The words of a layer that has one order only; autograd takes the transpose of each product, the last one first.
 LayerWords words_of_one_order(const Site& product, bool cached, const std::string& x, const std::string& w) {
     const std::string of_weight = w + ".grad = M.T @ g";
     switch (product.reduce) {

@@ -67,7 +67,7 @@ public:
     // Whether the best choice is faster than the present one by more than the model's error.
     bool sure(double bytes_per_second) { return at(bytes_per_second).sure; }
 
-    // Of the present choice first, then of all others that have been the best somewhere.
+    // The curve of the present choice first, then those of all others that have been the best somewhere.
     std::vector<LinkCurve> curves(const std::vector<double>& rates) const {
         std::vector<LinkCurve> all;
         for (const auto& known : plans_) {

@@ -31,7 +31,7 @@ struct SureChange {
     std::string choice;
 };
 
-// What one choice takes at each bandwidth that was looked at.
+// The time of one choice at each bandwidth that was looked at.
 struct LinkCurve {
     std::string choice;
     std::vector<double> seconds;

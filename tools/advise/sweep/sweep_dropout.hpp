@@ -1,4 +1,4 @@
-// What becomes of a sweep where runs treat their features otherwise.
+// The answer of a sweep where runs treat their features otherwise.
 #pragma once
 
 #include "tools/advise/sweep/sweep.hpp"

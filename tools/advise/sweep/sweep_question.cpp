@@ -22,7 +22,7 @@ constexpr std::size_t max_points = 10000;
 
 std::int64_t whole(const Setting& setting) { return static_cast<std::int64_t>(*setting.number); }
 
-// What may vary: how a value is read and what it changes.
+// A variable of a sweep: how a value is read and what it changes.
 struct Variable {
     const char* name;
     const char* key;

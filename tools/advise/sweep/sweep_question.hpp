@@ -1,4 +1,4 @@
-// What a point of a sweep asks, and the answer.
+// The question of a point of a sweep, and the answer.
 #pragma once
 
 #include "tools/advise/sweep/sweep.hpp"

@@ -19,7 +19,7 @@ struct MatrixId {
     }
 };
 
-// Of all edges.
+// Matrices of all edges.
 inline constexpr MatrixId forward_matrix(true), backward_matrix(false);
 
 }  // namespace gnnplan

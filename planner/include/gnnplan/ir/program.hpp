@@ -22,9 +22,9 @@ enum class Program : std::uint8_t {
     // by_target, which is d sum / dt, and negative_share by heads; and where the backward pass is to read them, scores:
     // values of the nonzeros by heads.
     attend,
-    // What goes back from the sums; the matrix is A. From the gradient of the sums, and t, log_total and
-    // inner = <gradient, sums> by heads, of columns, and h and s of rows: the gradient of h for given weights, and that
-    // of s by heads. Stored scores are read in place of t and s.
+    // The backward pass of the sums; the matrix is A. It reads the gradient of the sums, and t, log_total and
+    // inner = <gradient, sums> by heads, of columns, and h and s of rows, and makes the gradient of h for given
+    // weights, and that of s by heads. Stored scores are read in place of t and s.
     attend_back,
     // products(v, u) = <y_v, x_u>, values of the nonzeros (SDDMM). The values of the matrix are not read. Where each
     // rank has some columns of x and y the values are partial sums over y; where x and y are whole rows on every rank

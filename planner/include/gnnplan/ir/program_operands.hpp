@@ -19,7 +19,7 @@ namespace gnnplan {
 // that rows stand for, values of the nonzeros, or such values by heads.
 enum class OperandKind : std::uint8_t { wide, by_heads, summand_by_heads, vertices, edges, edges_by_heads };
 
-// What programs of attention have besides. Matrices by heads have a column for each head: split over y, as wide ones
+// Further operands of programs of attention. Matrices by heads have a column for each head: split over y, as wide ones
 // are, where that gives every rank whole heads, else whole on every rank of a y-group. There `inner` and the gradient
 // of s are sums over y, of which each rank has what its columns make.
 struct Attending {
@@ -103,7 +103,7 @@ struct AttendOperands {
     }
 };
 
-// Of stored scores the target and the source are not read, nor are vertices: what is dropped is stored, too.
+// With stored scores, target, source and vertices are not read: the dropped weights are stored, too.
 template <class In, class Out = In>
 struct AttendBackOperands {
     static constexpr Program program = Program::attend_back;

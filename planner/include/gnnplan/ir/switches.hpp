@@ -24,7 +24,7 @@ enum class Scores : std::uint8_t {
     dealt_rows,  // each those of its part of the rows, of whole rows; the products are gathered, a value for each edge
 };
 
-// Where the backward pass of additive attention has the scores of edges from, and which of them dropout drops.
+// How the backward pass of additive attention gets the scores of edges, and knows which of them dropout drops.
 enum class AttentionScores : std::uint8_t {
     recompute,  // it makes and draws them again, from numbers of vertices
     stored,     // the forward pass keeps a number for each edge and head, which goes to where the edge's source is
@@ -52,7 +52,7 @@ struct Switches {
     bool bf16 = false;                // products that pack panels round their dense operand to bfloat16: inexact
     Scores scores = Scores::columns;  // of layers that weigh by cosines, where y splits columns
     bool ring = false;                // of an inference: dense products between columns exchange tiles (RingGemmStep)
-    // Of layers by additive attention, in training.
+    // How layers with additive attention get their scores in training.
     AttentionScores attention = AttentionScores::recompute;
 
     // The same with bfloat16 only where products pack panels.
@@ -83,7 +83,7 @@ struct Switches {
     }
 };
 
-// What may be pinned of the switches; unset: searched.
+// Pinned values of the switches; unset: searched.
 struct Pins {
     std::optional<Exchange> exchange;  // panels or rows, where a grid has panels to exchange
     std::optional<bool> overlap;
@@ -110,7 +110,7 @@ struct Pins {
     }
 };
 
-// What the row with this key says.
+// The value of the row with this key.
 FeltBy felt_by(std::string_view key);
 
 // The switches with those at their defaults that this part of a search does not feel.
