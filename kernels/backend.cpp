@@ -55,9 +55,9 @@ Error cannot_open(const std::string& path, const std::string& failure) {
                            "and a new build bring those of CUDA");
     }
     if (path == module_file && built_with_module) {
-        return unavailable("its module was not built: " + failure,
-                           std::string("cmake --build build/release --target gnnplan_cuda builds it; ") +
-                               module_variable + " says where one is");
+        return unavailable(
+            "its module was not built: " + failure,
+            std::string("the target gnnplan_cuda of the build makes it, or ") + module_variable + " says where one is");
     }
     if (path == module_file) {
         return unavailable("this program was built without it",
