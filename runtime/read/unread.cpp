@@ -137,9 +137,25 @@ std::vector<Unread> unread_arrays(const ArrayArchive& archive, std::int64_t vert
     return unread;
 }
 
+namespace {
+
+// The files of a folder of arrays that are no arrays, and may hold what these lack by their names (split_dict.pt).
+std::vector<Unread> beside_arrays(const fs::path& folder) {
+    std::error_code failed;
+    if (!fs::is_directory(folder, failed)) return {};
+    std::vector<Unread> files = unread_files(folder, "", {});
+    std::erase_if(files, [](const Unread& file) {
+        return file.name.ends_with(".npy") || (!file.features && !file.labels && !file.split);
+    });
+    return files;
+}
+
+}  // namespace
+
 Leftovers npz_leftovers(const fs::path& path, std::int64_t vertices) {
     Leftovers leftovers{unread_arrays(*open_arrays(path), vertices), "x", "y", "train_idx or train_mask"};
-    for (Unread& file : beside_ogb_file(path)) leftovers.unread.push_back(std::move(file));
+    for (auto& files : {beside_ogb_file(path), beside_arrays(path)})
+        leftovers.unread.insert(leftovers.unread.end(), files.begin(), files.end());
     return leftovers;
 }
 
@@ -153,7 +169,7 @@ std::vector<Unread> unread_files(const fs::path& root, const std::string& folder
         std::string name = entry.path().filename().string();
         const std::string plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
         if (std::ranges::find(known, plain) == known.end() && !name.starts_with("."))
-            unread.push_back(by_name(folder + "/" + name));
+            unread.push_back(by_name(folder.empty() ? name : folder + "/" + name));
     }
     std::ranges::sort(unread, {}, &Unread::name);
     return unread;
