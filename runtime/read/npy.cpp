@@ -39,7 +39,7 @@ std::string NpyReader::read_header_text() {
     read_exactly(start);
     if (std::memcmp(start, "\x93NUMPY", 6) != 0) {
         fail("is not an .npy array",
-             "an array of np.memmap has no header; np.lib.format.open_memmap(FILE, 'w+', dtype, shape=shape) writes "
+             "files of np.memmap have no header; np.save(NEW_FILE, np.memmap(FILE, dtype, 'r', shape=shape)) writes "
              "one");
     }
     const auto version = static_cast<unsigned char>(start[6]);

@@ -77,7 +77,8 @@ TEST(NpyFolder, AnArrayWithoutItsHeaderIsToldHowToGetOne) {
     const TempFolder folder;
     save(folder, "", edges());
     folder.write("node_feat.npy", features().bytes);
-    expect_error(ErrorCode::data, {"node_feat.npy: is not an .npy array", "np.memmap has no header", "open_memmap"},
+    expect_error(ErrorCode::data,
+                 {"node_feat.npy: is not an .npy array", "files of np.memmap have no header", "np.save("},
                  [&] { open(folder); });
 }
 
