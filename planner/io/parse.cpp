@@ -129,6 +129,10 @@ Document parse(std::string_view text, const std::string& where, const ParseLimit
     Builder builder(where, limits);
     if (text.empty()) throw Error(ErrorCode::data, "not valid JSON: the file is empty", where);
     if (text.find('\0') != std::string_view::npos) {  // where nlohmann stops reading
+        if (text.starts_with("PK\x03\x04") || text.starts_with("\x93NUMPY")) {
+            throw Error(ErrorCode::data, "a file of NumPy's arrays, where one of JSON is expected", where,
+                        "`plan/graph` plans for a graph, and `run/data` reads it");
+        }
         throw Error(ErrorCode::data, "a byte of value 0 is no part of JSON", where);
     }
     nlohmann::json::sax_parse(text.begin(), text.end(), &builder);

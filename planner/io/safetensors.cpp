@@ -117,6 +117,10 @@ bool is_safetensors(std::string_view file) {
 Safetensors read_safetensors(std::string_view file, const std::string& where) {
     const auto fail = [&](const std::string& what) { throw Error(ErrorCode::data, what, where); };
     if (file.size() < length_bytes) fail("is no safetensors file: it is shorter than 8 bytes");
+    if (file.starts_with("\x93NUMPY") || file.starts_with("PK\x03\x04")) {
+        throw Error(ErrorCode::data, "is no safetensors file, but one of NumPy's (.npy, .npz) or PyTorch's (.pt)",
+                    where, "save the weights in Python: safetensors.numpy.save_file({name: array, ...}, path)");
+    }
     const std::uint64_t length = read_length(file);
     if (length > max_header || length > file.size() - length_bytes) {
         fail("is no safetensors file, or was cut: its header would take " + std::to_string(length) + " bytes");
