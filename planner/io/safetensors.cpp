@@ -118,7 +118,10 @@ Safetensors read_safetensors(std::string_view file, const std::string& where) {
     const auto fail = [&](const std::string& what) { throw Error(ErrorCode::data, what, where); };
     if (file.size() < length_bytes) fail("is no safetensors file: it is shorter than 8 bytes");
     const std::uint64_t length = read_length(file);
-    if (const std::string kind = binary_kind(file); !kind.empty()) fail("is " + kind + ", and no safetensors file");
+    if (const std::string kind = binary_kind(file); !kind.empty()) {
+        throw Error(ErrorCode::data, "is " + kind + ", and no safetensors file", where,
+                    "save the weights in Python: safetensors.numpy.save_file({name: array, ...}, path)");
+    }
     if (length > max_header || length > file.size() - length_bytes) {
         fail("is no safetensors file, or was cut: its header would take " + std::to_string(length) + " bytes");
     }

@@ -33,13 +33,17 @@ public:
         return block_[position_++];
     }
 
+    // Lets messages say why ids are limited.
+    void explain_limit(std::string reason) { limit_reason_ = std::move(reason); }
+
     // An id in [0, limit).
     std::int32_t next_vertex(std::int64_t limit) {
         const std::int64_t id = next();
         if (id < 0) reader_.fail("vertex id " + std::to_string(id) + " is negative");
         if (id >= limit) {
-            reader_.fail("vertex id " + std::to_string(id) + " is out of range: it must be below " +
-                         std::to_string(limit));
+            reader_.fail(
+                "vertex id " + std::to_string(id) + " is out of range: it must be below " + std::to_string(limit),
+                limit_reason_);
         }
         return static_cast<std::int32_t>(id);
     }
@@ -47,6 +51,7 @@ public:
 private:
     NpyReader reader_;
     std::int64_t left_;
+    std::string limit_reason_;
     std::vector<std::int64_t> block_;
     std::size_t position_ = 0;
 };

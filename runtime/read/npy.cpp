@@ -37,7 +37,11 @@ NpyReader::NpyReader(std::unique_ptr<InputStream> input, std::optional<std::int6
 std::string NpyReader::read_header_text() {
     char start[8];
     read_exactly(start);
-    if (std::memcmp(start, "\x93NUMPY", 6) != 0) fail("is not an .npy array");
+    if (std::memcmp(start, "\x93NUMPY", 6) != 0) {
+        fail("is not an .npy array",
+             "files of np.memmap have no header; np.save(NEW_FILE, np.memmap(FILE, dtype, 'r', shape=shape)) writes "
+             "one");
+    }
     const auto version = static_cast<unsigned char>(start[6]);
     if (version < 1 || version > 3) fail(".npy format version " + std::to_string(version) + " is unknown");
     unsigned char size[4] = {0, 0, 0, 0};
@@ -111,7 +115,7 @@ void NpyReader::read_doubles(std::span<double> out) {
 
 void NpyReader::read_floats(std::span<float> out) {
     if (!header_.is_float())
-        fail("float16, float32 or float64 expected, found " + header_.describe(),
+        fail("float16, bfloat16, float32 or float64 expected, found " + header_.describe(),
              "convert it with .astype(np.float32)");
     read_any_float(out);
 }

@@ -87,7 +87,8 @@ NpzArchive::NpzArchive(const std::filesystem::path& path) : ArrayArchive(path.st
         if (code == ZIP_ER_MEMORY) throw std::bad_alloc();
         const bool missing = code == ZIP_ER_NOENT || code == ZIP_ER_OPEN;
         throw Error(missing ? ErrorCode::missing_input : ErrorCode::data,
-                    "cannot open the archive: " + message_of(code), name());
+                    "cannot open the archive: " + message_of(code), name(),
+                    missing ? "" : "it is cut short or damaged: download or save it again");
     }
     archive_ = {archive, zip_discard};
     refuse_doubles();

@@ -55,7 +55,7 @@ std::unique_ptr<FeatureSource> open_npz_features(const std::filesystem::path& pa
     reader.expect_dimensions(2);
     const NpyHeader& header = reader.header();
     if (!header.is_float())
-        reader.fail("float16, float32 or float64 expected, found " + header.describe(),
+        reader.fail("float16, bfloat16, float32 or float64 expected, found " + header.describe(),
                     "convert it with .astype(np.float32)");
     if (header.shape[0] != vertices) {
         reader.fail("the graph has " + std::to_string(vertices) + " vertices, but there are features for " +

@@ -24,21 +24,27 @@ std::int64_t read_count(const ArrayArchive& archive, const std::string& name) {
     return value;
 }
 
-std::optional<std::int64_t> declared_vertices(const ArrayArchive& archive) {
+struct DeclaredVertices {
+    std::optional<std::int64_t> count = {};
+    std::string by = {};  // for messages: what says so
+};
+
+DeclaredVertices declared_vertices(const ArrayArchive& archive) {
     const std::string count = vertices_array(archive);
     if (!count.empty()) {
         const std::int64_t value = read_count(archive, count);
         if (value < 0 || value > largest_vertices)
             archive.open(count).fail("the number of vertices must be in [0, 2^31 - 1]");
-        return value;
+        return {value, count + " says how many vertices there are"};
     }
     for (const std::string& name : {features_array(archive), labels_array(archive)}) {
         if (name.empty()) continue;
         NpyReader reader = archive.open(name);
         if (reader.header().shape.empty()) reader.fail("one row per vertex expected, found a scalar");
-        return reader.header().shape[0];
+        const std::int64_t rows = reader.header().shape[0];
+        return {rows, name + " has " + std::to_string(rows) + " rows, one for each vertex"};
     }
-    return std::nullopt;
+    return {};
 }
 
 // The weights of `edges` edges in an array of this name, all 1 where they are not to be read.
@@ -70,9 +76,10 @@ Pairs pairs_of(const NpyReader& reader) {
 }
 
 ParsedGraph read_edge_index(const ArrayArchive& archive, const ReadOptions& options) {
-    const std::optional<std::int64_t> declared = declared_vertices(archive);
+    const auto [declared, declared_by] = declared_vertices(archive);
     const std::int64_t limit = std::min(declared.value_or(largest_vertices), largest_vertices);
     IntegerStream from(archive.open("edge_index"));
+    from.explain_limit(declared_by);
     const auto [edges, adjacent] = pairs_of(from.reader());
     if (archive.has("num_edges_list") && read_count(archive, "num_edges_list") != edges) {
         from.reader().fail("there are " + std::to_string(edges) + " edges, and num_edges_list says " +
@@ -91,6 +98,7 @@ ParsedGraph read_edge_index(const ArrayArchive& archive, const ReadOptions& opti
         if (list.reads_all()) from.reader().finish();
     } else {
         IntegerStream to(archive.open("edge_index"));
+        to.explain_limit(declared_by);
         from.skip(list.share.begin);
         to.skip(edges + list.share.begin);
         largest = list.read_pairs(from, to, limit);
@@ -141,6 +149,10 @@ ParsedGraph read_npz_graph(const std::filesystem::path& path, const ReadOptions&
 ParsedGraph read_npz_graph(const ArrayArchive& archive, const ReadOptions& options) {
     if (archive.has("edge_index")) return read_edge_index(archive, options);
     if (is_scipy(archive)) return read_scipy(archive, options);
+    if (archive.arrays().empty()) {
+        throw Error(ErrorCode::data, "the archive holds no .npy arrays, as numpy.savez writes them", archive.name(),
+                    "if it was downloaded as a .zip, unpack it and give the folder or file in it");
+    }
     throw Error(ErrorCode::data, "the archive holds neither edge_index nor a SciPy matrix (indptr, indices, shape)",
                 archive.name(), "its arrays: " + names_of(archive) + "; edges are read of edge_index, [2, E]");
 }

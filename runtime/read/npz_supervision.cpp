@@ -53,9 +53,12 @@ void read_mask(NpyReader mask, std::int64_t vertices, MaskColumn& chosen, std::u
                Supervision& supervision) {
     const NpyHeader header = mask.header();
     const bool of_vertices = (header.shape.size() == 1 || header.shape.size() == 2) && header.shape[0] == vertices;
+    const bool columns_first = header.shape.size() == 2 && header.shape[1] == vertices;
     if (!of_vertices || (header.kind != 'b' && !header.is_integer())) {
         mask.fail("bool [" + std::to_string(vertices) + "] expected, found " + header.describe(),
-                  of_vertices ? "convert it with .astype(bool)" : "");
+                  of_vertices     ? "convert it with .astype(bool)"
+                  : columns_first ? "save its transpose (.T): a row for each vertex, a column for each split"
+                                  : "");
     }
     mask.expect_dimensions(header.shape.size());  // and not in Fortran order
     const std::int64_t columns = header.shape.size() == 2 ? header.shape[1] : 1;
@@ -91,8 +94,10 @@ void read_npz_labels(const ArrayArchive& archive, std::int64_t vertices, Supervi
     NpyReader reader = archive.open(array);
     const NpyHeader& header = reader.header();
     if (!is_column(header)) {
-        reader.fail("one label per vertex, [N] or [N, 1], expected, found " + header.describe(),
-                    "a vertex has one class: several labels, and values to regress to, are not supported");
+        reader.fail(
+            "one label per vertex, [N] or [N, 1], expected, found " + header.describe(),
+            "from one-hot rows save .argmax(axis=1); several labels for a vertex, and values to regress to, are "
+            "not supported");
     }
     if (header.shape[0] != vertices)
         reader.fail(std::to_string(vertices) + " labels expected, found " + header.describe());

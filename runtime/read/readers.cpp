@@ -1,7 +1,7 @@
 #include "runtime/read/readers.hpp"
 
 #include "runtime/read/edge_list.hpp"
-#include "runtime/read/foreign_file.hpp"
+#include "runtime/read/foreign_binary.hpp"
 #include "runtime/read/input.hpp"
 #include "runtime/read/matrix_market.hpp"
 #include "runtime/read/metis_file.hpp"
@@ -46,7 +46,7 @@ Source look_at(const fs::path& path) {
                     known_forms());
     }
     if (fs::is_directory(path, status)) return {path, true};
-    char buffer[256];
+    char buffer[512];
     const std::size_t count = open_input(path)->read(buffer);
     return {path, false, std::string(buffer, count)};
 }
@@ -65,20 +65,65 @@ std::string content_of(const fs::path& folder) {
     return list;
 }
 
+bool has_graph(const fs::path& folder) {
+    const Source source{folder, true};
+    return std::ranges::any_of(readers, [&](const Reader& reader) { return reader.matches(source); });
+}
+
+// The folder with a graph that was meant in place of this one: one inside it, or the one it belongs to.
+fs::path meant_folder(const fs::path& folder) {
+    std::error_code failed;
+    std::vector<fs::path> inside;
+    for (const auto& entry : fs::directory_iterator(folder, failed)) {
+        std::error_code ignored;
+        if (entry.is_directory(ignored)) inside.push_back(entry.path());
+    }
+    std::ranges::sort(inside);
+    const auto found = std::ranges::find_if(inside, has_graph);
+    if (found != inside.end()) return *found;
+    const fs::path whole = fs::weakly_canonical(folder, failed);
+    const bool part = whole.filename() == "raw" || whole.filename() == "split";
+    return part && has_graph(whole.parent_path()) ? whole.parent_path() : fs::path();
+}
+
+// A file of another program in the folder, such as a part of a Parquet data set.
+ForeignBinary foreign_in(const fs::path& folder) {
+    std::error_code failed;
+    for (const auto& entry : fs::directory_iterator(folder, failed)) {
+        std::error_code ignored;
+        if (!entry.is_regular_file(ignored)) continue;
+        const ForeignBinary foreign = foreign_binary(look_at(entry.path()));
+        if (foreign.what != nullptr) return foreign;
+    }
+    return {};
+}
+
+std::string hint_for_folder(const fs::path& folder) {
+    const fs::path meant = meant_folder(folder);
+    if (!meant.empty()) return "there is one in " + meant.string() + ": give that path";
+    std::error_code ignored;
+    const bool ondisk =
+        fs::exists(folder / "metadata.yaml", ignored) || fs::exists(folder / "preprocessed" / "metadata.yaml", ignored);
+    if (!ondisk) {
+        const ForeignBinary foreign = foreign_in(folder);
+        return foreign.what != nullptr ? std::string("there is ") + foreign.what + ": " + foreign.hint : known_forms();
+    }
+    return "metadata.yaml is that of an OnDiskDataset of DGL: save its arrays under the names that are read, "
+           "edge_index.npy, x.npy, y.npy and so on, in one folder; docs/data.md has a program that does it";
+}
+
 [[noreturn]] void refuse(const Source& source) {
     const std::string where = source.path.string();
-    const ForeignFile* const foreign = foreign_file(source);
     if (source.folder) {
         throw Error(
             ErrorCode::missing_input,
             "no graph in this folder: looked for raw/edge.csv.gz, raw/edge.csv, raw/data.npz and edge_index.npy; " +
-                content_of(source.path) + (foreign != nullptr ? ": " + std::string(foreign->name) : ""),
-            where, foreign != nullptr ? foreign->convert : known_forms());
+                content_of(source.path),
+            where, hint_for_folder(source.path));
     }
-    if (foreign != nullptr)
-        throw Error(ErrorCode::data, "no graph: " + std::string(foreign->name), where, foreign->convert);
     if (source.head.starts_with("\x93NUMPY"))
-        throw Error(ErrorCode::data, "a lone .npy array is no graph", where, "save np.savez(path, edge_index=...)");
+        throw Error(ErrorCode::data, "a lone .npy array is no graph", where,
+                    "save np.savez(path, edge_index=...), or give the folder of arrays it is in");
     if (source.wide_text()) {
         throw Error(ErrorCode::data, "a text in UTF-16 or UTF-32", where,
                     "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > edges.txt");
@@ -91,7 +136,8 @@ std::string content_of(const fs::path& folder) {
 
 const Reader& find_reader(const fs::path& path) {
     const Source source = look_at(path);
-    if (!source.folder && foreign_file(source) != nullptr) refuse(source);
+    const ForeignBinary foreign = foreign_binary(source);
+    if (foreign.what != nullptr) throw Error(ErrorCode::data, foreign.what, path.string(), foreign.hint);
     for (const Reader& reader : readers) {
         if (reader.matches(source)) return reader;
     }

@@ -11,7 +11,7 @@ namespace gnnplan::data {
 struct Source {
     std::filesystem::path path;
     bool folder = false;
-    std::string head = {};  // the first 256 bytes of a file, decompressed when it is gzip; fewer when it has fewer
+    std::string head = {};  // the first 512 bytes of a file, decompressed when it is gzip; fewer when it has fewer
 
     // True if the head may begin a file of text: neither a NumPy array nor a pickle nor another binary file.
     bool text() const {

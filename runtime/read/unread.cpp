@@ -1,5 +1,6 @@
 #include "runtime/read/unread.hpp"
 
+#include "runtime/read/npz.hpp"
 #include "runtime/read/npz_dataset.hpp"
 #include "runtime/read/npz_edges.hpp"
 #include "runtime/read/npz_names.hpp"
@@ -137,9 +138,63 @@ std::vector<Unread> unread_arrays(const ArrayArchive& archive, std::int64_t vert
     return unread;
 }
 
+namespace {
+
+// The files of a folder of arrays that are no arrays, and may hold what these lack by their names (split_dict.pt).
+std::vector<Unread> beside_arrays(const fs::path& folder) {
+    std::error_code failed;
+    if (!fs::is_directory(folder, failed)) return {};
+    std::vector<Unread> files = unread_files(folder, "", {});
+    std::erase_if(files, [](const Unread& file) {
+        return file.name.ends_with(".npy") || (!file.features && !file.labels && !file.split);
+    });
+    return files;
+}
+
+// Adds the arrays of an archive that have a row for each vertex; none of one that cannot be read.
+void add_rows_of(const fs::path& file, const GraphShape& graph, std::vector<Unread>& unread) {
+    try {
+        const NpzArchive archive(file);
+        if (archive.has("edge_index") || is_scipy(archive)) return;  // a graph of its own
+        for (const std::string& name : archive.arrays()) {
+            Unread one = look_at(archive, name, graph);
+            const bool rows = has_row_for_each(graph, archive.open(name).header());
+            one.name.insert(0, shown(file.filename().string()) + ":");
+            if (rows && (one.features || one.labels || one.split)) unread.push_back(std::move(one));
+        }
+    } catch (const Error&) {
+        return;  // it is none of the files that were asked for
+    }
+}
+
+// Arrays with a row for each vertex in the archives beside that of a bare matrix, as reddit_data.npz lies beside
+// reddit_graph.npz.
+std::vector<Unread> beside_matrix(const ArrayArchive& archive, const fs::path& path, std::int64_t vertices) {
+    constexpr std::size_t looked_at_most = 16;
+    const bool bare = features_array(archive).empty() && labels_array(archive).empty();
+    std::error_code failed;
+    if (!bare || !is_scipy(archive) || archive.has("edge_index") || !fs::is_regular_file(path, failed)) return {};
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(fs::absolute(path).parent_path(), failed)) {
+        std::error_code ignored;
+        const fs::path& file = entry.path();
+        if (file.extension() == ".npz" && entry.is_regular_file(ignored) && !fs::equivalent(file, path, ignored))
+            files.push_back(file);
+    }
+    std::vector<Unread> unread;
+    if (files.size() > looked_at_most) return unread;  // a folder of many data sets
+    std::ranges::sort(files);
+    for (const fs::path& file : files) add_rows_of(file, {vertices, -1, true}, unread);
+    return unread;
+}
+
+}  // namespace
+
 Leftovers npz_leftovers(const fs::path& path, std::int64_t vertices) {
-    Leftovers leftovers{unread_arrays(*open_arrays(path), vertices), "x", "y", "train_idx or train_mask"};
-    for (Unread& file : beside_ogb_file(path)) leftovers.unread.push_back(std::move(file));
+    const std::unique_ptr<ArrayArchive> archive = open_arrays(path);
+    Leftovers leftovers{unread_arrays(*archive, vertices), "x", "y", "train_idx or train_mask"};
+    for (const auto& files : {beside_ogb_file(path), beside_arrays(path), beside_matrix(*archive, path, vertices)})
+        leftovers.unread.insert(leftovers.unread.end(), files.begin(), files.end());
     return leftovers;
 }
 
@@ -153,7 +208,7 @@ std::vector<Unread> unread_files(const fs::path& root, const std::string& folder
         std::string name = entry.path().filename().string();
         const std::string plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
         if (std::ranges::find(known, plain) == known.end() && !name.starts_with("."))
-            unread.push_back(by_name(folder + "/" + name));
+            unread.push_back(by_name(folder.empty() ? name : folder + "/" + name));
     }
     std::ranges::sort(unread, {}, &Unread::name);
     return unread;

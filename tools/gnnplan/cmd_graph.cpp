@@ -98,7 +98,8 @@ void add_graph(CLI::App& root, Context& context) {
         add_command(graph, "info", "Read a graph and say what was found",
                     "gnnplan graph info path/to/graph\ngnnplan graph info edges.txt.gz --symmetrise --json");
     info.add_option("path", options->path,
-                    "The graph: an OGB raw folder, .npz, Matrix Market, METIS (.graph), SNAP or CSV edge list")
+                    "The graph: an OGB raw folder, a folder of .npy files, .npz, Matrix Market, METIS (.graph), SNAP "
+                    "or CSV edge list")
         ->required()
         ->type_name("PATH");
     add_index_base(info, options->index_base);

@@ -102,6 +102,7 @@ TEST(Safetensors, RefusesWhatDoesNotFit) {
     const std::string eight(8, '\0');
     EXPECT_NO_THROW(read_safetensors(file_of(entry("F32", "[2]", "[0, 8]"), eight), "w"));
     expect_refused("short", "shorter than 8 bytes");
+    expect_refused("\x93NUMPY and more", "and no safetensors file (save the weights in Python");
     expect_refused(std::string(8, '\xff'), "its header would take");
     expect_refused(file_of("{}", "").substr(0, 9), "its header would take");
     expect_refused(file_of("[]", ""), "is an object");

@@ -70,6 +70,8 @@ TEST(Parse, RefusesWhatIsNotJson) {
     }
     expect_error([] { parsed("{\n  \"a\": x}"); }, ErrorCode::data, "line 2");
     expect_error([] { parsed(std::string("{}\0 more", 8)); }, ErrorCode::data, "file: a byte of value 0");
+    for (const std::string numpy : {"PK\x03\x04", "\x93NUMPY"})
+        expect_error([&] { parsed(numpy + '\0'); }, ErrorCode::data, ", and no JSON");
     expect_error([] { parsed("[1e400]"); }, ErrorCode::data, "1e400");
 }
 

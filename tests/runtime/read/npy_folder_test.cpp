@@ -72,6 +72,28 @@ TEST(NpyFolder, ArraysAreCheckedAsThoseOfArchives) {
                  [&] { open(folder); });
 }
 
+// Large arrays of IGB are such.
+TEST(NpyFolder, AnArrayWithoutItsHeaderIsToldHowToGetOne) {
+    const TempFolder folder;
+    save(folder, "", edges());
+    folder.write("node_feat.npy", features().bytes);
+    expect_error(ErrorCode::data,
+                 {"node_feat.npy: is not an .npy array", "files of np.memmap have no header", "np.save("},
+                 [&] { open(folder); });
+}
+
+TEST(NpyFolder, FilesOfOtherFormsThatMayHoldTheSplitAreNamed) {
+    const TempFolder folder;
+    save(folder, "", edges());
+    save(folder, "", {"y", "<i8", {3}, bytes_of<I64>({0, 1, 1})});
+    folder.write("README.md", "of MAG240M");
+    folder.write("split_dict.pt", "PK");
+    const Dataset data = open(folder);
+    EXPECT_THAT(data.report().describe(), HasSubstr("Not read: split_dict.pt."));
+    expect_error(ErrorCode::usage, {"the split would be generated", "split_dict.pt"},
+                 [&] { check_generated(data.report()); });
+}
+
 TEST(NpyFolder, FoldersWithoutEdgesAreNoGraph) {
     const TempFolder folder;
     save(folder, "", features());

@@ -142,8 +142,11 @@ TEST(Npz, NumberOfVertices) {
 }
 
 TEST(Npz, BadEdges) {
-    expect_bad(with({"edge_index", "<i8", {2, 1}, bytes_of<I64>({0, 3})}),
-               {"graph.npz:edge_index: vertex id 3 is out of range"});
+    expect_bad(
+        with({"edge_index", "<i8", {2, 1}, bytes_of<I64>({0, 3})}),
+        {"graph.npz:edge_index: vertex id 3 is out of range: it must be below 3 (x has 3 rows, one for each vertex)"});
+    expect_bad(with({"num_nodes", "<i8", {}, bytes_of<I64>({2})}),
+               {"vertex id 2 is out of range: it must be below 2 (num_nodes says how many vertices there are)"});
     expect_bad(with({"edge_index", "<i8", {2, 1}, bytes_of<I64>({-1, 0})}), {"edge_index: vertex id -1 is negative"});
     expect_bad(with({"edge_index", "<u8", {2, 1}, bytes_of<std::uint64_t>({0, 1ULL << 63U})}),
                {"edge_index: holds 9223372036854775808"});
@@ -176,7 +179,8 @@ TEST(Npz, BadFeatures) {
     const float inf = std::numeric_limits<float>::infinity();
     expect_bad(with({"x", "<f4", {3, 1}, bytes_of<float>({1, inf, 2})}), {"x: feature 0 of vertex 1 is not finite"});
     expect_bad(with({"x", "<f8", {3, 1}, bytes_of<double>({1, 1e300, 2})}), {"x: feature 0 of vertex 1 is not finite"});
-    expect_bad(with({"x", "<i8", {3, 1}, bytes_of<I64>({1, 2, 3})}), {"x: float16, float32 or float64 expected"});
+    expect_bad(with({"x", "<i8", {3, 1}, bytes_of<I64>({1, 2, 3})}),
+               {"x: float16, bfloat16, float32 or float64 expected"});
     expect_bad(with({"x", "<f4", {6}, bytes_of<float>({1, 2, 3, 4, 5, 6})}), {"x: 2 dimension(s) expected"});
     expect_bad(with({"num_nodes", "<i8", {}, bytes_of<I64>({4})}),
                {"x: the graph has 4 vertices, but there are features for 3"});
@@ -191,7 +195,7 @@ TEST(Npz, BadLabelsAndSplits) {
     expect_bad(with({"y", "<f8", {3}, bytes_of<double>({0, -1e300, 1})}), {"y: vertex 1: label -1e+300 is negative"});
     expect_bad(with({"y", "<i8", {2}, bytes_of<I64>({0, 1})}), {"y: 3 labels expected"});
     expect_bad(with({"y", "<i8", {3, 2}, bytes_of<I64>({0, 1, 0, 1, 0, 1})}),
-               {"y: one label per vertex", "several labels"});
+               {"y: one label per vertex", "one-hot rows", "several labels"});
     expect_bad(with({"y", "<f4", {3}, bytes_of<float>({0, 0.5F, 1})}), {"y: vertex 1: label 0.5", "not an integer"});
     expect_bad(with({"test_idx", "<i8", {1}, bytes_of<I64>({3})}), {"test_idx: vertex 3 is out of range"});
     expect_bad(with({"test_idx", "<i8", {1}, bytes_of<I64>({-1})}), {"test_idx: vertex -1 is out of range"});
@@ -199,7 +203,7 @@ TEST(Npz, BadLabelsAndSplits) {
                {"test_idx: vertex 0 is in both the train and the test set"});
     std::vector<Array> masked = arrays();
     masked.back() = {"test_mask", "|b1", {2, 3}, std::string(6, '\1')};
-    expect_bad(masked, {"test_mask: bool [3] expected, found bool [2, 3]"});
+    expect_bad(masked, {"test_mask: bool [3] expected, found bool [2, 3] (save its transpose"});
 }
 
 TEST(Npz, DamagedArchive) {
@@ -207,7 +211,8 @@ TEST(Npz, DamagedArchive) {
     const auto path = files::write_npz(folder, arrays());
     const std::string whole = files::read_bytes(path);
     files::write_bytes(path, whole.substr(0, whole.size() - 100));
-    expect_error(ErrorCode::data, {"graph.npz"}, [&] { open_dataset(path); });
+    expect_error(ErrorCode::data, {"graph.npz: cannot open the archive", "cut short or damaged: download"},
+                 [&] { open_dataset(path); });
     std::string damaged = whole;
     damaged[whole.find("edge_index.npy") + 60] ^= '\x55';
     files::write_bytes(path, damaged);

@@ -95,7 +95,8 @@ TEST(OgbBinaryFolder, BadArrays) {
     expect_bad({"num_nodes_list", "<i8", {1}, bytes_of<I64>({2})}, {"edge_index: vertex id 2 is out of range"});
     expect_bad({"num_nodes_list", "<i8", {1}, bytes_of<I64>({7})},
                {"node_feat: the graph has 7 vertices, but there are features for 4"});
-    expect_bad({"node_feat", "<i8", {4, 1}, bytes_of<I64>({1, 2, 3, 4})}, {"node_feat: float16, float32 or float64"});
+    expect_bad({"node_feat", "<i8", {4, 1}, bytes_of<I64>({1, 2, 3, 4})},
+               {"node_feat: float16, bfloat16, float32 or float64"});
     ogb.data = good;
     ogb.labels[0].name = "label";
     ogb.write();

@@ -59,30 +59,48 @@ TEST(Readers, TextOfWideCharactersIsNamed) {
 
 TEST(Readers, FilesOfOtherProgramsAreToldTheWayOut) {
     const TempFolder folder;
-    const std::string zip("PK\3\4\0\0", 6);
-    const std::vector<std::vector<std::string>> cases = {
-        {"PAR1\x15\x04\x15 and no zero byte", "a Parquet file", "pandas.read_parquet", "edge_index="},
-        {std::string("ARROW1\0\0", 8), "an Arrow file", "pandas.read_feather"},
-        {"\x89HDF\r\n\x1a\n and no zero byte", "an HDF5 file", "h5py"},
-        {"MATLAB 5.0 MAT-file, Platform: GLNXA64", "a MATLAB file", "scipy.io.loadmat"},
-        {zip + "graph/data.pkl", "a PyTorch file", "never loaded", "edge_index=data.edge_index"}};
-    for (const auto& parts : cases) {
-        expect_error(ErrorCode::data, {parts.begin() + 1, parts.end()},
-                     [&] { form_of(folder.write("edges.txt", parts.front())); });
-    }
-    EXPECT_EQ(form_of(folder.write("a.npz", zip + "data.npy")), ".npz archives");
+    const auto refused = [&](const std::string& bytes, const std::string& what, const std::string& hint) {
+        expect_error(ErrorCode::data, {"file: " + what, hint}, [&] { form_of(folder.write("file", bytes)); });
+        expect_error(ErrorCode::data, {what}, [&] { form_of(folder.write("zipped.gz", bytes)); });
+    };
+    refused("PAR1 and more", "a Parquet file", "pandas.read_parquet(FILE)");
+    refused("ARROW1", "an Arrow (Feather) file", "pandas.read_feather(FILE)");
+    refused("\x89HDF\r\n\x1a\n", "an HDF5 file", "h5py.File(FILE)");
+    refused("MATLAB 5.0 MAT-file, Platform", "a MATLAB file", "scipy.sparse.save_npz");
+    refused("\x3F\xA1\xB4\x46\xF0\x4F\x2E\xDD", "a file of dgl.save_graphs (.bin)", "dgl.load_graphs(FILE)");
+    refused("name.mtx" + std::string(249, '\0') + "ustar", "a tar archive", "tar -xf FILE");
+    refused("BZh91AY&SY", "a bzip2 file", "bunzip2 FILE");
+    refused(std::string("\xFD"
+                        "7zXZ\0",
+                        6),
+            "an xz file", "unxz FILE");
+    refused("\x28\xB5\x2F\xFD", "a Zstandard file", "unzstd FILE");
+    refused("7z\xBC\xAF\x27\x1C", "a 7-Zip archive", "7z x FILE");
+    refused("PK\x03\x04" + std::string(22, '\0') + '\x0D' + std::string(3, '\0') + "data/data.pkl and more",
+            "a file of torch.save (.pt)", "torch.load(FILE");
 }
 
-TEST(Readers, FoldersOfOtherProgramsAreToldTheWayOut) {
+TEST(Readers, TheFolderThatWasMeantIsNamed) {
     const TempFolder folder;
+    const auto hint = [&](const std::string& given, const std::string& text) {
+        expect_error(ErrorCode::missing_input, {"no graph in this folder", text},
+                     [&] { form_of(folder.path() / given); });
+    };
+    const auto in = [&](const std::string& meant) { return "there is one in " + (folder.path() / meant).string(); };
+    folder.write("igb/processed/paper__cites__paper/edge_index.npy", "");
+    hint("igb", in("igb/processed") + ": give that path");
+    folder.write("arxiv/raw/edge.csv.gz", "0,1\n");
+    folder.write("arxiv/split/time/train.csv", "0\n");
+    hint("arxiv/raw", in("arxiv"));
+    hint("arxiv/split", in("arxiv"));
+    folder.write("papers/raw/data.npz", "");
+    hint("papers/raw", in("papers"));
     folder.write("pq/part-0.parquet", "PAR1");
-    folder.write("dgl/metadata.yaml", "dataset_name: x\n");
-    expect_error(ErrorCode::missing_input, {"it holds part-0.parquet: a Parquet file", "pandas.read_parquet"},
-                 [&] { form_of(folder.path() / "pq"); });
-    expect_error(ErrorCode::missing_input, {"an on-disk data set of DGL", "link its arrays", "edge_index.npy"},
-                 [&] { form_of(folder.path() / "dgl"); });
-    folder.write("dgl/edge_index.npy", "");
-    EXPECT_EQ(form_of(folder.path() / "dgl"), "folders of .npy arrays");
+    hint("pq", "there is a Parquet file: save its edges as CSV");
+    for (const char* place : {"disk/metadata.yaml", "made/preprocessed/metadata.yaml"}) {
+        folder.write(place, "graph:\n");
+        hint(std::filesystem::path(place).begin()->string(), "an OnDiskDataset of DGL");
+    }
 }
 
 TEST(Readers, TheListOfKnownFormsIsTheTable) {

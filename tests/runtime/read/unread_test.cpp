@@ -101,6 +101,35 @@ TEST(Unread, ARandomSplitIsNoneOfAnother) {
     EXPECT_NO_THROW(check_generated(open_dataset(files::write_npz(folder, labelled)).report()));
 }
 
+// Reddit as DGL and PyTorch Geometric unpack it.
+TEST(Unread, IsLookedForBesideABareMatrix) {
+    const TempFolder folder;
+    const auto save = [&](const char* name, const std::vector<Array>& arrays) {
+        const auto path = folder.path() / name;
+        std::filesystem::rename(files::write_npz(folder, arrays), path);
+        return path;
+    };
+    const std::vector<Array> matrix{{"row", "<i4", {2}, bytes_of<std::int32_t>({0, 1})},
+                                    {"col", "<i4", {2}, bytes_of<std::int32_t>({1, 2})},
+                                    {"shape", "<i8", {2}, bytes_of<I64>({3, 3})},
+                                    {"format", "|S3", {}, "coo"}};
+    const auto graph = save("reddit_graph.npz", matrix);
+    save("of_another_graph.npz", {bytes("feature", "<f4", {4, 5})});
+    save("same_size.npz", {edges(), bytes("x", "<f4", {3, 5})});
+    folder.write("no_archive.npz", "PK");
+    EXPECT_EQ(open_dataset(graph).report().leftovers.names(), "");
+    save("reddit_data.npz",
+         {bytes("feature", "<f4", {3, 5}), bytes("label", "<i8", {3}), bytes("node_types", "<i8", {3})});
+    const Dataset d = open_dataset(graph, {.generate_features = 5, .generate_classes = 2});
+    expect_error(ErrorCode::usage,
+                 {"features, labels would be generated", "reddit_data.npz:feature float32 [3, 5]",
+                  "reddit_data.npz:label int64 [3]"},
+                 [&] { check_generated(d.report()); });
+    std::vector<Array> whole = matrix;
+    whole.insert(whole.end(), {bytes("x", "<f4", {3, 5}), bytes("y", "<i8", {3})});
+    EXPECT_EQ(open_dataset(save("whole.npz", whole)).report().leftovers.names(), "");
+}
+
 TEST(Classes, ThatNeverOccurAreRemarkedOn) {
     const auto remark = [](const std::vector<std::int32_t>& labels) { return unused_classes({labels, {}}); };
     EXPECT_EQ(remark({0, 2, 1, -1}), "");
