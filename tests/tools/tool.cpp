@@ -31,6 +31,15 @@ Outcome run_program(const std::string& program, const std::string& arguments) {
     return outcome;
 }
 
+std::string on_one_line(const std::string& text) {
+    std::string line;
+    for (const char c : text) {
+        const bool blank = c == ' ' || c == '\n';
+        if (!blank || !line.ends_with(' ')) line += blank ? ' ' : c;
+    }
+    return line;
+}
+
 std::size_t widest_line(const std::string& text) {
     std::size_t widest = 0, width = 0;
     for (const char c : text) {

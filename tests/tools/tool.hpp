@@ -21,6 +21,9 @@ struct Outcome {
 Outcome run_program(const std::string& program, const std::string& arguments);
 Outcome gnnplan(const std::string& arguments);
 
+// The text with every run of blanks and line breaks as one blank, wherever lines were wrapped.
+std::string on_one_line(const std::string& text);
+
 // How many columns of a terminal a text takes: code points of its longest line.
 std::size_t widest_line(const std::string& text);
 

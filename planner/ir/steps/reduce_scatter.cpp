@@ -23,6 +23,7 @@ std::vector<int> ReduceScatterStep::peers(const Schedule& schedule, int rank) co
 std::vector<int> ReduceScatterStep::group(const Schedule& schedule, int rank) const {
     const Axis axis = partial_axis(tensor_of(schedule, in));
     std::vector<int> ranks;
+    ranks.reserve(static_cast<std::size_t>(schedule.grid.extent(axis)));
     for (int i = 0; i < schedule.grid.extent(axis); ++i) ranks.push_back(schedule.grid.neighbour(rank, axis, i));
     return ranks;
 }

@@ -157,9 +157,8 @@ TEST_F(Generated, IsAFunctionOfTheSeed) {
     EXPECT_NE(all_features(a), all_features(c));
     EXPECT_EQ(a.classes(), 3);
     expect_slices(a, all_features(a));
-    EXPECT_THAT(a.report().describe(),
-                testing::AllOf(testing::HasSubstr("7 generated"), testing::HasSubstr("3 classes generated"),
-                               testing::HasSubstr("60/20/20"), testing::HasSubstr("seed 1")));
+    EXPECT_THAT(a.report().describe(), testing::AllOf(testing::HasSubstr("7 features"), testing::HasSubstr("3 classes"),
+                                                      testing::HasSubstr("60/20/20"), testing::HasSubstr("seed 1")));
 }
 
 TEST_F(Generated, SlicesAreNormalisedAsTheWholeRow) {

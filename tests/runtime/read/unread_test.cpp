@@ -82,7 +82,8 @@ TEST(Unread, NothingIsGeneratedUnaskedInItsPlace) {
         [&] { check_generated(d.report()); });
     EXPECT_THAT(
         d.report().describe(),
-        testing::HasSubstr("Not read: features float32 [3, 5], labels int64 [3], train int64 [2]. No features"));
+        testing::HasSubstr(
+            "Not read: features float32 [3, 5], labels int64 [3], train int64 [2]. Generated from seed 0: 5 features"));
 }
 
 TEST(Unread, ARandomSplitIsNoneOfAnother) {

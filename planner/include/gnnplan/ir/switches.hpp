@@ -63,7 +63,7 @@ struct Switches {
     }
 
     // Compared by the members in this order: of two, the one that leaves the earlier switch off is less.
-    auto operator<=>(const Switches&) const = default;
+    auto operator<=>(const Switches&) const = default;  // NOLINT(modernize-use-nullptr): there is none
 
     // A row calls archive.value(key, member, felt by), or archive.optional where a plan file has no key unless the
     // switch is on.
