@@ -65,7 +65,7 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     calibration.all_reduce = fit_messages(samples, "all_reduce");
     calibration.reduce_scatter = fit_messages(samples, "reduce_scatter");
     calibration.redistribution = fit_messages(samples, "redistribute");
-    calibration.overlap = fit_overlap(samples);
+    calibration.overlapping = fit_overlap(samples);
     machine.calibration = std::move(calibration);
     machine.intra_node = fit_messages(samples, "exchange").value_or(base.intra_node);
     machine.inter_node = fit_messages(samples, "between").value_or(base.inter_node);

@@ -37,13 +37,13 @@ struct Computing {
 // A piece that is multiplied while the next one comes, and the processor that multiplies may also be what moves the
 // bytes. Profiles without OverlapCost have a bound on the product in its place.
 double while_fetching(double product, double fetch, double looks, const Calibration& rates) {
-    if (!rates.overlap) {
+    if (!rates.overlapping) {
         const double hidden = std::max(product, fetch) + rates.overlap_exposed * std::min(product, fetch);
         return std::max(product * rates.overlap_slowdown, hidden);
     }
-    const double portions = product * rates.overlap->portions;
-    return std::max(portions, fetch) + rates.overlap->exposed * std::min(portions, fetch) +
-           looks * rates.overlap->look_seconds;
+    const double portions = product * rates.overlapping->portions;
+    return std::max(portions, fetch) + rates.overlapping->exposed * std::min(portions, fetch) +
+           looks * rates.overlapping->look_seconds;
 }
 
 // A pipeline of `pieces`. The first one is on the rank already unless its nonzeros come from others too, or it is a

@@ -108,7 +108,7 @@ void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.field("error_p90", calibration.error_p90);
     archive.field("overlap_slowdown", calibration.overlap_slowdown);
     archive.optional("overlap_exposed", calibration.overlap_exposed);
-    archive.optional("overlap", calibration.overlap);
+    archive.optional("overlapping", calibration.overlapping);
     archive.optional("threads", calibration.threads);
     archive.optional("processes", calibration.processes);
     archive.optional("busy", calibration.busy);

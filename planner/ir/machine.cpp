@@ -153,11 +153,11 @@ void validate(const Calibration& calibration, const Machine& machine) {
             "calibration.overlap_slowdown", "must be finite and at least 1");
     require(calibration.overlap_exposed >= 0 && calibration.overlap_exposed <= 1, machine,
             "calibration.overlap_exposed", "must be between 0 and 1");
-    if (calibration.overlap) {
-        require_positive(calibration.overlap->portions, machine, "calibration.overlap.portions");
-        require_not_negative(calibration.overlap->look_seconds, machine, "calibration.overlap.look_seconds");
-        require(calibration.overlap->exposed >= 0 && calibration.overlap->exposed <= 1, machine,
-                "calibration.overlap.exposed", "must be between 0 and 1");
+    if (calibration.overlapping) {
+        require_positive(calibration.overlapping->portions, machine, "calibration.overlapping.portions");
+        require_not_negative(calibration.overlapping->look_seconds, machine, "calibration.overlapping.look_seconds");
+        require(calibration.overlapping->exposed >= 0 && calibration.overlapping->exposed <= 1, machine,
+                "calibration.overlapping.exposed", "must be between 0 and 1");
     }
     require_not_negative(calibration.error_median, machine, "calibration.error_median");
     require_not_negative(calibration.error_p90, machine, "calibration.error_p90");

@@ -135,9 +135,9 @@ constexpr double plain_interval = 10;
 }  // namespace
 
 std::string overlap_line(const Calibration& calibration) {
-    if (!calibration.overlap) return "";
-    const OverlapCost& cost = *calibration.overlap;
-    return labelled("overlap",
+    if (!calibration.overlapping) return "";
+    const OverlapCost& cost = *calibration.overlapping;
+    return labelled("portions",
                     fmt::format("a product in portions takes {:.2f}x the time of a whole one, and {} more for "
                                 "each look after messages; {:.0f} % of the shorter of product and messages "
                                 "is not hidden",

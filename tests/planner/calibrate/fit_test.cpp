@@ -197,7 +197,8 @@ TEST(Fit, OverlapIsFoundAtTwoRatiosAndAtFour) {
     for (const OverlapCost truth : {OverlapCost{1, 0, 1}, OverlapCost{1.3, 2e-7, 0.7}, OverlapCost{1.1, 0, 0.4},
                                     OverlapCost{1, 3e-6, 0}, OverlapCost{1.05, 1e-6, 1}}) {
         for (const std::vector<double>& ratios : {std::vector<double>{0.1, 1}, {0.1, 0.5, 1, 2}}) {
-            const OverlapCost found = fit_machine(base(), overlap_samples(truth, ratios)).calibration->overlap.value();
+            const OverlapCost found =
+                fit_machine(base(), overlap_samples(truth, ratios)).calibration->overlapping.value();
             EXPECT_NEAR(found.portions, truth.portions, 1e-9);
             EXPECT_NEAR(found.exposed, truth.exposed, 1e-9);
             EXPECT_NEAR(found.look_seconds, truth.look_seconds, 1e-14);
@@ -212,15 +213,15 @@ TEST(Fit, OverlapKeepsWithinItsBounds) {
         for (Sample& sample : samples) {
             if (sample.what == "overlap.both") sample.seconds.front() *= slower;
         }
-        return fit_machine(base(), samples).calibration->overlap.value();
+        return fit_machine(base(), samples).calibration->overlapping.value();
     };
     EXPECT_EQ(overlap(0.6).exposed, 0);
     EXPECT_EQ(overlap(0.6).look_seconds, 0);
     EXPECT_EQ(overlap(2.5).exposed, 1);
     EXPECT_GT(overlap(2.5).look_seconds, 0);
-    EXPECT_FALSE(fit_machine(base(), std::vector<Sample>{{"step", {30}, {2e-7}}}).calibration->overlap);
+    EXPECT_FALSE(fit_machine(base(), std::vector<Sample>{{"step", {30}, {2e-7}}}).calibration->overlapping);
     const std::vector<Sample> one = overlap_samples({1.2, 0, 0.5}, {1});
-    EXPECT_NEAR(fit_machine(base(), one).calibration->overlap->exposed, 0.5, 1e-9) << "a single ratio";
+    EXPECT_NEAR(fit_machine(base(), one).calibration->overlapping->exposed, 0.5, 1e-9) << "a single ratio";
 }
 
 TEST(Fit, WhatWasNotMeasuredStays) {

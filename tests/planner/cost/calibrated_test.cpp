@@ -208,15 +208,15 @@ TEST(CalibratedStep, OverlapIsExactWhereNothingIsHidden) {
     for (const double ratio : {0.02, 0.1, 0.5, 1.0, 2.0}) {
         const double transfer = ratio * compute;
         m.intra_node = {0, 3 * 100 * 8 * 4 / transfer};
-        m.calibration = Calibration{.overlap = OverlapCost{1, 0, 1}};
+        m.calibration = Calibration{.overlapping = OverlapCost{1, 0, 1}};
         EXPECT_NEAR(seconds(product(true), m, graph), compute + transfer, 1e-12) << ratio;
-        m.calibration->overlap = OverlapCost{1.25, 1e-6, 1};
+        m.calibration->overlapping = OverlapCost{1.25, 1e-6, 1};
         const double looks = 2.0 * 40'000 * 8 / flops_per_look * 3 / 4;
         EXPECT_NEAR(seconds(product(true), m, graph), compute * (1.25 * 3 / 4 + 1.0 / 4) + transfer + looks * 1e-6,
                     1e-12)
             << ratio;
     }
-    m.calibration->overlap = OverlapCost{};
+    m.calibration->overlapping = OverlapCost{};
     m.intra_node = {0, 1e12};
     EXPECT_NEAR(seconds(product(true), m, graph), compute, 1e-9) << "all is hidden";
 }

@@ -108,7 +108,8 @@ TEST(Profile, MistakesAreNamed) {
     refused("replace", "/calibration/gemm/0/columns", 0, "calibration.gemm[0].columns");
     refused("replace", "/calibration/overlap_slowdown", 0.5,
             "calibration.overlap_slowdown must be finite and at least 1");
-    refused("replace", "/calibration/overlap/exposed", 1.5, "calibration.overlap.exposed must be between 0 and 1");
+    refused("replace", "/calibration/overlapping/exposed", 1.5,
+            "calibration.overlapping.exposed must be between 0 and 1");
     refused("replace", "/intra_node/segments/1/from_bytes", 0, "intra_node.segments[1].from_bytes");
     refused("replace", "/samples/0/seconds/0", -1, "samples[0].seconds[0]");
 }

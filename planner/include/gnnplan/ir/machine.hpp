@@ -150,13 +150,13 @@ struct Calibration {
     std::optional<Link> all_reduce{};      // of the ring
     std::optional<Link> reduce_scatter{};  // of the ring
     std::optional<Link> redistribution{};  // rows with gaps on one side
-    // Of profiles without `overlap`: a product with messages under way over the longer of both, and the share of the
+    // Of profiles without `overlapping`: a product with messages under way over the longer of both, and the share of the
     // shorter that is not hidden.
     double overlap_slowdown = 1;
     double overlap_exposed = 0;
     double error_median = 0;  // relative, of predicted epochs, cross-validated
     double error_p90 = 0;
-    std::optional<OverlapCost> overlap{};
+    std::optional<OverlapCost> overlapping{};
     std::optional<int> threads{};     // of each rank that measured, where that is known
     std::optional<bool> processes{};  // whether those ranks were processes, and not threads of one; where it is known
     double busy = 0;                  // share of the cores that other programs took meanwhile, where it was too large
