@@ -49,6 +49,10 @@ struct EnumNames<Init> {
     static constexpr std::array<std::string_view, 3> names{"glorot", "zeros", "ones"};
 };
 template <>
+struct EnumNames<FeatureNorm> {
+    static constexpr std::array<std::string_view, 2> names{"none", "row"};
+};
+template <>
 struct EnumNames<Optimiser> {
     static constexpr auto names = [] {
         std::array<std::string_view, optimiser_rules.size()> names;

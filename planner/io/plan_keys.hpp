@@ -57,6 +57,7 @@ void describe(Archive& archive, Subject<Archive, RunRecord>& run) {
     archive.optional("eval_every", run.eval_every);
     archive.optional("optimiser", run.optimiser);
     archive.optional("momentum", run.momentum);
+    archive.optional("feature_norm", run.feature_norm);
 }
 
 template <class Archive>

@@ -21,11 +21,6 @@
 
 namespace gnnplan::data {
 
-enum class FeatureNorm : std::uint8_t {
-    none,
-    row,  // each row divided by the sum of its absolute values, where that is not 0
-};
-
 // Whether labels and a split are read.
 enum class Supervised : std::uint8_t {
     no,

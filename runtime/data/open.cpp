@@ -93,7 +93,7 @@ void complete_supervision(Supervision& supervision, const FeatureSource* feature
     if (supervision.label.empty() && options.generate_classes > 0) {
         if (features == nullptr) {
             throw Error(ErrorCode::usage, "labels are generated from features, and there are none", report.path,
-                        "ask for generated features as well");
+                        "give `features`, too");
         }
         supervision.label = generate_labels(options.seed, *features, report.vertices, options.generate_classes);
         report.labels_generated = true;

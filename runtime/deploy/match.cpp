@@ -85,7 +85,7 @@ void match_features(const Plan& plan, const data::Dataset& dataset, std::uint64_
     require_same("features", plan.fingerprints.features, data::feature_fingerprint(sum), dataset);
 }
 
-data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature_norm) {
+data::DatasetOptions dataset_options(const Plan& plan, FeatureNorm feature_norm) {
     const GraphRecord& graph = plan.problem.graph;
     data::DatasetOptions options;
     options.preparation = {graph.symmetrised, graph.self_loops, graph.edge_weights};

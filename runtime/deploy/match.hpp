@@ -14,7 +14,7 @@
 namespace gnnplan::deploy {
 
 // How the data must be read to be what the plan was made for.
-data::DatasetOptions dataset_options(const Plan& plan, data::FeatureNorm feature_norm);
+data::DatasetOptions dataset_options(const Plan& plan, FeatureNorm feature_norm);
 
 // Checks that the data is what the plan was made for: by the graph's fingerprint when the plan has one, else by sizes.
 // Returns remarks for the user. Throws ErrorCode::mismatch, ErrorCode::data when there is nothing to train on, or

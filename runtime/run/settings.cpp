@@ -1,5 +1,6 @@
 #include "runtime/run/settings.hpp"
 
+#include "planner/io/enum_names.hpp"
 #include "runtime/deploy/match.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -26,7 +27,7 @@ bool saves_regularly(const Settings& settings) {
     return settings.checkpoint || settings.checkpoint_every_epochs || settings.resume;
 }
 
-std::string name_of(data::FeatureNorm norm) { return norm == data::FeatureNorm::row ? "row" : "none"; }
+std::string name_of(FeatureNorm norm) { return std::string(io::name_of(norm)); }
 
 data::DatasetOptions dataset_options(const Settings& settings, const Plan& plan) {
     data::DatasetOptions options = deploy::dataset_options(plan, settings.feature_norm);

@@ -25,7 +25,7 @@ struct Settings {
     std::string plan;  // the file that it was read from
     std::string data;
     std::string split;  // of the data, where it has several; empty: the plan's
-    data::FeatureNorm feature_norm = data::FeatureNorm::none;
+    FeatureNorm feature_norm = FeatureNorm::none;
     std::optional<Loading> loading;           // instead of the plan's
     std::optional<std::string> load_weights;  // a file
     std::optional<std::string> resume;        // a checkpoint, a folder of them or of layers, or resume_if_there
@@ -54,7 +54,7 @@ std::string checkpoint_folder(const Settings& settings);
 bool saves_regularly(const Settings& settings);
 
 // "none" or "row", as files and flags name it.
-std::string name_of(data::FeatureNorm norm);
+std::string name_of(FeatureNorm norm);
 
 // How the data is read for this plan. Throws Error{mismatch} when settings.split is not the plan's split.
 data::DatasetOptions dataset_options(const Settings& settings, const Plan& plan);

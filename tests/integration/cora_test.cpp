@@ -35,7 +35,7 @@ TEST(Cora, MeanTestAccuracyOfTenSeeds) {
     const std::filesystem::path path = data_folder() / "cora";
     if (!std::filesystem::exists(path)) GTEST_SKIP() << "no Cora at " << path << ": set GNNPLAN_DATA";
     data::DatasetOptions reading;
-    reading.feature_norm = data::FeatureNorm::row;
+    reading.feature_norm = FeatureNorm::row;
     data::Dataset cora = data::open_dataset(path, reading);
     cora.cache_features();
     const exec::GraphCounts counts(cora.graph(), cora.subset());

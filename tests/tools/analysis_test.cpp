@@ -123,6 +123,18 @@ TEST(AnalysisHint, PredictionsThatHold) {
     EXPECT_NE(cause(run_with(1.5, 0.5, 0.7, 1)), "none");
 }
 
+TEST(AnalysisHint, TimeInNoStepIsSaid) {
+    RunReport report = run_with(1, 1, 1, 1);
+    const double steps = report.measured.epoch_seconds;
+    report.measured.epoch_seconds = 3 * steps;
+    const Analysis analysis = analyse(report, std::nullopt);
+    EXPECT_NEAR(analysis.outside_seconds, 2 * steps, 1e-12);
+    EXPECT_EQ(analysis.hint.cause, "outside");
+    EXPECT_THAT(analysis_text(analysis, report, false), ::testing::ContainsRegex("in no step +- +- +- +2.02 s"));
+    EXPECT_THAT(analysis_text(analyse(run_with(1, 1, 1, 1), std::nullopt), report, false),
+                ::testing::Not(::testing::HasSubstr("in no step")));
+}
+
 TEST(AnalysisHint, OneKindOfWorkIsOff) {
     EXPECT_EQ(cause(run_with(2.5, 1, 1, 1)), "bandwidth");
     EXPECT_EQ(cause(run_with(0.4, 1, 1, 1)), "bandwidth");

@@ -40,7 +40,7 @@ TEST(Messages, FlagsThatThePlanDecidesAreThePlans) {
 
 TEST(Messages, WhatACommandTakesIsSaidWhereItIsMissing) {
     expect_error(gnnplan("compare a.json"), 64, "B is missing: write gnnplan compare A B (see");
-    expect_error(gnnrun(""), 64, "FILE is missing: write gnnrun FILE");
+    expect_error(gnnrun(""), 64, "PLAN is missing: write gnnrun PLAN");
     expect_error(gnnrun("plan.json"), 64, "--data is required");
 }
 
@@ -93,6 +93,21 @@ TEST(Messages, QuestionsBeyondTheMachineOrTheDataAreNoted) {
     EXPECT_THAT(said("--widths 602,16,7"),
                 HasSubstr("note: the data of the card reddit has 41 classes, and the network takes 7\n"));
     EXPECT_EQ(said("--memory 48GiB --features 602 --classes 41"), "");
+}
+
+TEST(Messages, FlagsOfGnnrunAreNamedAsSuch) {
+    expect_error(gnnplan("train"), 64, "unknown subcommand 'train', gnnrun does this: gnnrun PLAN --data PATH");
+    expect_error(gnnplan("plan --graph cora --lr 0.1"), 64, "'--lr', which the run decides: gnnrun PLAN --lr");
+    expect_error(gnnplan("plan --graph cora --batch-size 8"), 64, "trains on the whole graph, so there are no batches");
+}
+
+TEST(Messages, AnEdgeListNeedsBothWidths) {
+    const Folder folder;
+    write_text(folder / "edges.txt", "0 1\n1 2\n2 0\n");
+    const std::string plan = "plan --graph " + (folder / "edges.txt");
+    EXPECT_THAT(gnnplan(plan).err, HasSubstr("(give --features and --classes, or --widths: what the data lacks"));
+    EXPECT_THAT(gnnplan(plan + " --classes 3").err, HasSubstr("(give --features, too)"));
+    EXPECT_EQ(gnnplan(plan + " --classes 3 --features 4").code, 0);
 }
 
 TEST(Messages, LargeCountsCanBeShort) {

@@ -119,6 +119,7 @@ Analysis analyse(const RunReport& report, const std::optional<ProfileOrigin>& pr
         steps += record.measured_seconds;
     }
     analysis.waiting_seconds = std::max(0.0, steps - analysis.epoch.measured);
+    analysis.outside_seconds = std::max(0.0, analysis.epoch.measured - steps);
     mark_worst(analysis.steps);
     analysis.totals = totals_of(analysis.steps);
     analysis.setup = setup_of(report);

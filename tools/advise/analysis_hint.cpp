@@ -112,6 +112,15 @@ Hint pattern_hint(const Analysis& analysis, const RunReport& report) {
                             "plan for fewer ranks.",
                             report.ranks, report.threads)};
     }
+    if (analysis.outside_seconds > waits * analysis.epoch.measured &&
+        analysis.outside_seconds > explains * analysis.epoch.error()) {
+        return {"outside",
+                fmt::format("{} of the {}'s {} are in no step: ranks stand still between steps, as they do where other "
+                            "programs take the cores, or where threads have none of their own. Look at the load "
+                            "(uptime), and run with fewer threads (--threads 1).",
+                            format_seconds(analysis.outside_seconds), time_name(report.task),
+                            format_seconds(analysis.epoch.measured))};
+    }
     const StepAnalysis* waiting = pattern.where_ranks_wait();
     if (waiting != nullptr && analysis.waiting_seconds > waits * analysis.epoch.measured &&
         analysis.waiting_seconds > explains * pattern.late_seconds()) {

@@ -200,6 +200,11 @@ std::vector<std::int64_t> widths_of(const Shape& shape, std::int64_t features, s
     if (!shape.widths.empty()) return shape.widths;
     const std::int64_t first = shape.features.value_or(features);
     const std::int64_t last = shape.classes.value_or(classes);
+    if (first == 0 && last == 0 && leftovers.unread.empty()) {
+        throw Error(ErrorCode::usage, "the numbers of features and classes are not known", {},
+                    "give `features` and `classes`, or `widths`: what the data lacks is then generated; and "
+                    "`symmetrise` if edges are listed once");
+    }
     if (first == 0)
         refuse_unknown("features", "`features`", leftovers.names({&data::Unread::features}), leftovers.features);
     if (last == 0) refuse_unknown("classes", "`classes`", leftovers.names({&data::Unread::labels}), leftovers.labels);

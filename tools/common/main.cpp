@@ -140,7 +140,7 @@ std::string unexpected(const CLI::App& app) {
     const auto flag =
         std::find_if(rest.begin(), rest.end(), [](const std::string& word) { return word.starts_with("-"); });
     const std::string given = subcommand ? rest.front() : flag != rest.end() ? *flag : rest.empty() ? "" : rest.back();
-    std::string hint = subcommand ? "" : other_words_hint(active(app), given);
+    std::string hint = subcommand ? other_commands_hint(given) : other_words_hint(active(app), given);
     const std::vector<std::string> near =
         subcommand ? catalog::near_names(given, children) : near_flags(active(app), given);
     if (hint.empty() && !near.empty()) hint = fmt::format("did you mean {}?", fmt::join(near, ", "));

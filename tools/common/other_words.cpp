@@ -45,6 +45,11 @@ constexpr std::array planned = std::to_array<std::string_view>(
      "--layers",     "--machine",    "--memory",        "--model",      "--normalisation", "--output-heads",
      "--ranks",      "--residual",   "--scheme",        "--symmetrise", "--task",          "--widths"});
 
+// Flags of gnnrun about how a run learns, which no plan decides.
+constexpr std::array of_runs = std::to_array<std::string_view>(
+    {"--autotune", "--checkpoint", "--keep-best", "--load-weights", "--lr", "--patience", "--report", "--resume",
+     "--save-logits", "--save-weights", "--threads", "--weight-decay"});
+
 // Flags that take what is given without a flag.
 constexpr std::array takes_paths = std::to_array<std::string_view>({"--graph", "--data"});
 
@@ -53,6 +58,11 @@ bool has(const CLI::App& command, std::string_view flag) {
 }
 
 }  // namespace
+
+std::string other_commands_hint(const std::string& command) {
+    constexpr std::array runs = std::to_array<std::string_view>({"train", "run", "infer", "fit"});
+    return std::ranges::find(runs, command) == runs.end() ? "" : "gnnrun does this: gnnrun PLAN --data PATH";
+}
 
 std::string other_words_hint(const CLI::App& command, const std::string& argument) {
     if (!argument.starts_with('-')) {
@@ -66,6 +76,10 @@ std::string other_words_hint(const CLI::App& command, const std::string& argumen
         if (word.given == flag && has(command, word.meant)) meant.push_back(word.meant);
     }
     if (!meant.empty()) return fmt::format("did you mean {}?", fmt::join(meant, ", "));
+    if (command.get_name() == "plan" && flag == "--batch-size")
+        return "every epoch trains on the whole graph, so there are no batches";
+    if (command.get_name() == "plan" && std::ranges::find(of_runs, flag) != of_runs.end())
+        return fmt::format("which the run decides: gnnrun PLAN {}", flag);
     if (command.get_name() != "gnnrun" || std::ranges::find(planned, flag) == planned.end()) return "";
     return fmt::format("which the plan decides: gnnplan plan {}", flag);
 }

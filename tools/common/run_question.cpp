@@ -37,6 +37,11 @@ void add_run_question(CLI::App& app, RunQuestion& question, bool of_a_plan) {
         ->check(CLI::IsMember({"adam", "sgd"}))
         ->type_name("NAME");
     add_number(app, "--momentum", question.momentum, probability, probabilities, "Momentum of SGD" + otherwise("0"));
+    app.add_option(
+           "--feature-norm", question.feature_norm,
+           "Whether each vertex's features are divided by the sum of their magnitudes: none, row" + otherwise("none"))
+        ->check(CLI::IsMember({"none", "row"}))
+        ->type_name("KIND");
 }
 
 namespace {
@@ -76,6 +81,8 @@ RunRecord run_record(const RunQuestion& question, const RunRecord& planned) {
     }
     run.attention_dropout = question.attention_dropout.value_or(planned.attention_dropout);
     take_optimiser(question, run);
+    if (question.feature_norm)
+        run.feature_norm = *question.feature_norm == "row" ? FeatureNorm::row : FeatureNorm::none;
     return run;
 }
 

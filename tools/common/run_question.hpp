@@ -16,6 +16,7 @@ struct RunQuestion {
     std::optional<double> dropout, input_dropout, attention_dropout;
     std::optional<std::string> optimizer;
     std::optional<double> momentum;
+    std::optional<std::string> feature_norm;  // of inference, too
 };
 
 // `of_a_plan`: the flags are given to a run, and what they do not say is said by the plan.

@@ -62,6 +62,9 @@ std::string totals_table(const Analysis& analysis, bool infers, bool color) {
                    format_predicted(total.seconds.predicted, analysis.calibrated),
                    format_seconds(total.seconds.measured), ratio_text(total.seconds), error_text(total.seconds)});
     }
+    constexpr double shown = 0.02;  // of the epoch
+    if (analysis.outside_seconds > shown * analysis.epoch.measured)
+        table.add({"in no step", "-", "-", "-", format_seconds(analysis.outside_seconds), "-", "-"});
     table.add({infers ? "the pass" : "one epoch", std::to_string(analysis.steps.size()), bytes_text(bytes),
                format_predicted(analysis.epoch.predicted, analysis.calibrated), format_seconds(analysis.epoch.measured),
                ratio_text(analysis.epoch), error_text(analysis.epoch)},

@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -74,6 +75,20 @@ std::vector<std::int64_t> ranks_of(const SweepOptions& options, const std::vecto
     ranks.reserve(varied->settings.size());
     for (const Setting& setting : varied->settings) ranks.push_back(static_cast<std::int64_t>(*setting.number));
     return ranks;
+}
+
+// "; nodes have 8 ranks: 16 ranks are on 2 nodes, 32 on 4" where the network between nodes matters, else "".
+std::string nodes_text(const Machine& machine, const std::vector<std::int64_t>& ranks) {
+    const std::int64_t node = machine.ranks_per_node;
+    const auto nodes_of = [&](std::int64_t count) { return (count + node - 1) / node; };
+    std::vector<std::string> parts;
+    for (const std::int64_t count : std::set(ranks.begin(), ranks.end())) {
+        if (count > node)
+            parts.push_back(parts.empty() ? fmt::format("{} ranks are on {} nodes", count, nodes_of(count))
+                                          : fmt::format("{} on {}", count, nodes_of(count)));
+    }
+    if (parts.empty()) return "";
+    return fmt::format("; nodes have {} rank{}: {}", node, node == 1 ? "" : "s", fmt::join(parts, ", "));
 }
 
 SweepAnswers sweep_answers(Question question, std::vector<Variation> variations, bool links) {
@@ -176,7 +191,7 @@ int run_sweep_command(const Context& context, const SweepOptions& options) {
     SweepAnswers answers = sweep_answers(question, std::move(variations), options.break_even.has_value());
     SweepReport report{graph_line(question.loaded->problem.record),
                        model_line(question.loaded->problem.record, answers.sweep.variations),
-                       machine_line(question.machine),
+                       machine_line(question.machine) + nodes_text(question.machine, ranks),
                        without_redundant_spaces(answers.sweep),
                        {}};
     answers.sentences = sentences_of(answers, report.shown.sweep);

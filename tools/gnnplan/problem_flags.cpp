@@ -104,7 +104,7 @@ void add_shape_flags(CLI::App& command, Shape& flags, const char* graph_type, st
         ->excludes(layers)
         ->excludes(hidden);
     under_heading(command, model_heading);
-    add_count(command, "--ranks", flags.ranks, "How many ranks (processes) share the work", {1, max_ranks});
+    add_count(command, "--ranks", flags.ranks, "How many ranks share the work: processes, or GPUs", {1, max_ranks});
     under_heading(command, machine_heading);
 }
 

@@ -23,11 +23,6 @@ void add_data(CLI::App& app, RunFlags& flags) {
     app.add_option("--split", flags.split,
                    "Take this split, where the data has several: a folder of split/, or a column of masks, from 0")
         ->type_name("NAME");
-    app.add_option("--feature-norm", flags.feature_norm,
-                   "Whether each vertex's features are divided by the sum of their magnitudes: none, row")
-        ->check(CLI::IsMember({"none", "row"}))
-        ->type_name("KIND")
-        ->capture_default_str();
     under_heading(app, "Data");
 }
 
@@ -135,7 +130,7 @@ void add_output(CLI::App& app, RunFlags& flags) {
 }  // namespace
 
 void add_flags(CLI::App& app, RunFlags& flags) {
-    app.add_option("PLAN", flags.plan, "The plan that gnnplan plan -o wrote")->required()->type_name("FILE");
+    app.add_option("PLAN", flags.plan, "The plan that gnnplan plan -o wrote")->required()->type_name("PLAN");
     add_data(app, flags);
     add_training(app, flags);
     add_tuning(app, flags);
@@ -249,7 +244,7 @@ run::Settings settings_of(const RunFlags& flags, const Plan& plan, int threads) 
             .plan = flags.plan,
             .data = flags.data,
             .split = flags.split,
-            .feature_norm = flags.feature_norm == "row" ? data::FeatureNorm::row : data::FeatureNorm::none,
+            .feature_norm = run_record(flags.question, plan.problem.run).feature_norm,
             .loading = loading,
             .load_weights = flags.load_weights,
             .resume = flags.resume,

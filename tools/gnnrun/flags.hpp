@@ -23,7 +23,6 @@ struct RunFlags {
     std::int64_t seed = 1;
     std::optional<double> learning_rate, weight_decay;
     bool decay_all = false;
-    std::string feature_norm = "none";
     std::optional<std::int64_t> autotune;
     std::optional<std::string> checkpoint;  // folder
     std::optional<std::int64_t> checkpoint_every;

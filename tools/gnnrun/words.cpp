@@ -91,7 +91,9 @@ std::string Words::hint_of_divergence(const Plan& plan) const {
                            plan.problem.graph.edge_weights ? "the weights of edges, " : "",
                            flags_.load_weights.value_or("the model"));
     }
-    std::string hint = flags_.feature_norm == "row" ? "lower --lr" : "lower --lr, or use --feature-norm row";
+    std::string hint = run_record(flags_.question, plan.problem.run).feature_norm == FeatureNorm::row
+                           ? "lower --lr"
+                           : "lower --lr, or use --feature-norm row";
     if (flags_.load_weights) hint += fmt::format("; it began with the weights of {}", *flags_.load_weights);
     return hint;
 }

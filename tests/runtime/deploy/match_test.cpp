@@ -31,9 +31,9 @@ protected:
 TEST_F(Match, TakesTheGraphItWasMadeFor) { EXPECT_EQ(mismatch(), std::nullopt); }
 
 TEST_F(Match, ReadsIdsAsThePlanDid) {
-    EXPECT_EQ(dataset_options(plan_, data::FeatureNorm::none).index_base, data::IndexBase::zero);
+    EXPECT_EQ(dataset_options(plan_, FeatureNorm::none).index_base, data::IndexBase::zero);
     plan_.problem.graph.index_base = 1;
-    EXPECT_EQ(dataset_options(plan_, data::FeatureNorm::none).index_base, data::IndexBase::one);
+    EXPECT_EQ(dataset_options(plan_, FeatureNorm::none).index_base, data::IndexBase::one);
 }
 
 TEST_F(Match, RefusesAnotherFingerprint) {
@@ -78,7 +78,7 @@ TEST_F(Match, RefusesOtherWeightsOfEdges) {
     };
     const data::Dataset weighted = load(true);
     Plan plan = train::testing::make_plan(weighted, 2, false, 2, {{2, 10}});
-    EXPECT_TRUE(dataset_options(plan, data::FeatureNorm::none).preparation.edge_weights);
+    EXPECT_TRUE(dataset_options(plan, FeatureNorm::none).preparation.edge_weights);
     const auto mismatch_of = [&](const data::Dataset& dataset) {
         return failure([&] { static_cast<void>(match_data(plan, dataset)); });
     };

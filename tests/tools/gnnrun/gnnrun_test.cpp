@@ -249,6 +249,13 @@ TEST_F(Gnnrun, TakesFromThePlanWhatItsFlagsDoNotSay) {
     ASSERT_EQ(gnnrun("@asked.json --data @graph --epochs 4 --eval-every 0 --report @run.json").code, 0);
     EXPECT_EQ(report("run.json").epochs.size(), 4U);
     EXPECT_EQ(report("run.json").wall.value().evaluations, 0);
+    EXPECT_EQ(report("run.json").settings.value().feature_norm, "none");
+    plan.problem.run.feature_norm = FeatureNorm::row;
+    save(plan, "asked.json");
+    ASSERT_EQ(gnnrun("@asked.json --data @graph --report @run.json").code, 0);
+    EXPECT_EQ(report("run.json").settings.value().feature_norm, "row");
+    ASSERT_EQ(gnnrun("@asked.json --data @graph --feature-norm none --report @run.json").code, 0);
+    EXPECT_EQ(report("run.json").settings.value().feature_norm, "none");
 }
 
 TEST_F(Gnnrun, SettingsAreInTheReport) {

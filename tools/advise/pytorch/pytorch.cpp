@@ -145,7 +145,9 @@ std::string constants(const Plan& plan, const SiteGraph& model) {
         out += fmt::format("ITSELF = {}  # how much of each vertex itself A has\n", model.product(1).self);
     if (needs.attention) out += fmt::format("SLOPE = {}  # of leaky\n", model.product(1).heads.slope);
     if (plan.candidates.front().configuration.loss_rows) out += fmt::format("LAYERS = {}\n", model.depth);
-    return out + facts(plan.problem);
+    return out + facts(plan.problem) +
+           fmt::format("FEATURE_NORM = \"{}\"  # of the plan: --feature-norm\n",
+                       io::name_of(plan.problem.run.feature_norm));
 }
 
 // Below the class: its parameters, its matrix and the products with it.

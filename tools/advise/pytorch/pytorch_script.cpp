@@ -141,7 +141,7 @@ def options(description):
     parser.add_argument("graph", metavar="GRAPH", help="an .npz archive, an OGB folder, or an "
                         "edge list (training makes up what it lacks)")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    parser.add_argument("--feature-norm", choices=["none", "row"], default="none",
+    parser.add_argument("--feature-norm", choices=["none", "row"], default=FEATURE_NORM,
                         help="row: divide each vertex's features by the sum of their magnitudes")
     parser.add_argument("--save-logits", "--save-embeddings", metavar="FILE",
                         help="write all logits (.npy)")

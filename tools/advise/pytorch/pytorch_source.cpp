@@ -49,8 +49,10 @@ def read_weights(path, feature_norm=None):
     wanted = {**FACTS, "gnnplan: --feature-norm": feature_norm} if feature_norm else FACTS
     for fact, said in header.pop("__metadata__", {}).items():
         if wanted.get(fact, said) != said:
-            raise ValueError(f"{path}: weights were trained otherwise: {fact.partition(': ')[2]} "
-                             f"is {said} in it, not {wanted[fact]}")
+            option = fact.partition(": ")[2]
+            way_out = f" (give {option} {said})" if option.startswith("--") else ""
+            raise ValueError(f"{path}: weights were trained otherwise: {option} is {said} in it, "
+                             f"not {wanted[fact]}{way_out}")
     tensors = {}
     for name, entry in header.items():
         begin, end = entry["data_offsets"]

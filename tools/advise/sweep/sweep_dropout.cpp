@@ -15,10 +15,17 @@ namespace {
 
 double seconds_of(const RankedConfiguration& ranked) { return ranked.predicted.ranked_seconds(); }
 
-// "1.7 to 3.7 times", or one number where the digits are the same.
+// "takes 1.7 to 3.7 times as long", or "is 2.9 to 3.8 times as fast"; one number where the digits are the same.
 std::string factors_text(double least, double most) {
+    const bool faster = most < 1;
+    if (faster) {
+        std::swap(least, most);
+        least = 1 / least;
+        most = 1 / most;
+    }
     const std::string low = fmt::format("{:.2g}", least), high = fmt::format("{:.2g}", most);
-    return low == high ? low + " times" : fmt::format("{} to {} times", low, high);
+    return fmt::format("{} {} times as {}", faster ? "is" : "takes", low == high ? low : low + " to " + high,
+                       faster ? "fast" : "long");
 }
 
 }  // namespace
@@ -37,7 +44,7 @@ std::string dropout_sentence(const Sweep& sweep) {
     std::string text = other_dropout_words(sweep.problem.run);
     if (!factors.empty()) {
         const auto [least, most] = std::minmax_element(factors.begin(), factors.end());
-        text += fmt::format(" an epoch takes {} as long", factors_text(*least, *most));
+        text += fmt::format(" an epoch {}", factors_text(*least, *most));
     }
     if (fastest != nullptr && races_of(sweep).size() == 1) {
         const Configuration& c = fastest->otherwise->configuration;

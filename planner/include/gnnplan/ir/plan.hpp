@@ -67,6 +67,12 @@ struct ModelRecord {
 };
 
 // The settings of the run on which a plan depends. gnnrun takes from here what its own flags do not say.
+// What is done to features before the first layer.
+enum class FeatureNorm : std::uint8_t {
+    none,
+    row,  // each row divided by the sum of its absolute values, where that is not 0
+};
+
 struct RunRecord {
     std::int64_t epochs = 200;
     std::optional<double> dropout;           // on every layer's input; unset: not said
@@ -76,6 +82,8 @@ struct RunRecord {
 
     Optimiser optimiser = Optimiser::adam;
     double momentum = 0;  // of Optimiser::momentum, and 0 else
+
+    FeatureNorm feature_norm = FeatureNorm::none;  // of passes of inference, too
 
     // Whether features are dropped while training; unset: the plan was made for either.
     std::optional<bool> drops_features() const;
