@@ -139,7 +139,7 @@ TEST(Calibrate, OneRankHasNoLinks) {
 TEST(Calibrate, TableSaysWhatWasMeasured) {
     const Cache cache;
     const Outcome outcome = gnnplan("calibrate" + little);
-    for (const char* word : {"SpMM", "GEMM", "activate dropout", "within a node", "between nodes", "overlap", "error",
+    for (const char* word : {"SpMM", "GEMM", "activate dropout", "within a node", "between nodes", "portions", "error",
                              "noise    other programs took 0 %", "kept     "}) {
         EXPECT_THAT(outcome.out, HasSubstr(word));
     }

@@ -70,6 +70,13 @@ TEST(Messages, MachinesThatThereAreNotAreToBeDescribed) {
                  "(did you mean a6000x8? gnnplan machines new makes a profile");
 }
 
+TEST(Messages, AllMissingFiguresOfAMachineAreNamedAtOnce) {
+    expect_error(gnnplan("machines new"), 64,
+                 "a machine needs --ranks-per-node, --memory, --memory-bandwidth, --fp32, --in-node, --between-nodes");
+    expect_error(gnnplan("machines new --ranks-per-node 8 --memory 80GiB --memory-bandwidth 3TB/s --fp32 67TF"), 64,
+                 "a machine needs --in-node, --between-nodes (see");
+}
+
 TEST(Messages, RatesOfAProfileMustBePositive) {
     const Folder folder;
     const std::string file = folder / "mine.json";

@@ -16,13 +16,15 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace gnnplan::tools {
 namespace {
 
 struct NewOptions {
     std::string name = "described";
-    std::int64_t ranks_per_node = 1;
+    std::optional<std::int64_t> ranks_per_node;
     std::int64_t memory = 0, l2 = std::int64_t{40} << 20;
     std::string memory_bandwidth, in_node, between_nodes, flops;
     bool cpu = false;
@@ -53,10 +55,26 @@ double parse_flops(const std::string& text) {
                 "write for example 67TF or 900GF");
 }
 
+// All at once, so that nobody meets them one after the other.
+void check_given(const NewOptions& options) {
+    std::vector<std::string> missing;
+    for (const auto& [given, flag] :
+         {std::pair(options.ranks_per_node.has_value(), "--ranks-per-node"), std::pair(options.memory > 0, "--memory"),
+          std::pair(!options.memory_bandwidth.empty(), "--memory-bandwidth"),
+          std::pair(!options.flops.empty(), "--fp32"), std::pair(!options.in_node.empty(), "--in-node"),
+          std::pair(!options.between_nodes.empty(), "--between-nodes")}) {
+        if (!given) missing.emplace_back(flag);
+    }
+    if (missing.empty()) return;
+    throw Error(ErrorCode::usage, fmt::format("a machine needs {}", fmt::join(missing, ", ")), {},
+                "see gnnplan machines new --help; data sheets have these figures");
+}
+
 int describe(const Context&, const NewOptions& options) {
+    check_given(options);
     catalog::DataSheet sheet;
     sheet.name = options.name;
-    sheet.ranks_per_node = static_cast<int>(options.ranks_per_node);
+    sheet.ranks_per_node = static_cast<int>(*options.ranks_per_node);
     sheet.accelerators = !options.cpu;
     sheet.memory_per_rank = options.memory;
     sheet.memory_bytes_per_second = parse_bandwidth(options.memory_bandwidth, "--memory-bandwidth");
@@ -85,11 +103,10 @@ void add_machines_new(CLI::App& machines, Context& context) {
                     "--in-node 450GB/s --between-nodes 50GB/s -o mine.json\n"
                     "gnnplan plan --graph reddit --ranks 64 --machine mine.json");
     add_count(command, "--ranks-per-node,--gpus-per-node", options->ranks_per_node,
-              "How many ranks (GPUs, or shares of the cores) a node has", {1, max_ranks})
-        ->required();
-    add_size(command, "--memory", options->memory, "How much memory a rank has")->required();
+              "How many ranks (GPUs, or shares of the cores) a node has", {1, max_ranks});
+    add_size(command, "--memory", options->memory, "How much memory a rank has");
     const auto add_rate = [&](const char* name, std::string& value, const char* description) {
-        command.add_option(name, value, description)->type_name("RATE")->required();
+        command.add_option(name, value, description)->type_name("RATE");
     };
     add_rate("--memory-bandwidth", options->memory_bandwidth, "Peak bandwidth of a rank's memory, such as 3.35TB/s");
     add_rate("--fp32", options->flops, "Peak of a rank in single precision, without tensor cores, such as 67TF");
