@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 
@@ -34,6 +35,16 @@ std::vector<std::string> names_of(const std::vector<PlotPanel>& panels) {
     return names;
 }
 
+// Schemes have one colour and one mark in every picture: where all series are schemes, their numbers are those of this
+// list, and not those in which they appear.
+constexpr std::array<const char*, 6> schemes{"1d", "1.5d", "2d", "3d", "rdm", "paper"};
+
+std::vector<std::string> numbered(const std::vector<std::string>& names) {
+    const bool known = std::ranges::all_of(
+        names, [](const std::string& name) { return std::ranges::find(schemes, name) != schemes.end(); });
+    return known ? std::vector<std::string>(schemes.begin(), schemes.end()) : names;
+}
+
 // A sample of what is drawn, 30 pixels wide with its middle at height y, and its name.
 struct LegendEntry {
     std::string name;
@@ -42,7 +53,9 @@ struct LegendEntry {
 
 std::vector<LegendEntry> legend_entries(const std::vector<PlotPanel>& panels, const std::vector<std::string>& names) {
     std::vector<LegendEntry> entries;
+    const std::vector<std::string> shown = names_of(panels);
     for (std::size_t n = 0; n < names.size(); ++n) {
+        if (std::ranges::find(shown, names[n]) == shown.end()) continue;
         entries.push_back({names[n], [n, name = names[n]](double x, double y) {
                                return line_path(fmt::format("M{:.1f} {:.1f}h30", x, y), style_of(n)) +
                                       mark(style_of(n), x + 15, y, name);
@@ -103,7 +116,7 @@ std::vector<std::string> caption_lines(const std::vector<std::string>& caption, 
 
 std::string draw_svg(const std::string& title, const std::string& description, const std::vector<PlotPanel>& panels,
                      const std::vector<std::string>& caption) {
-    const std::vector<std::string> names = names_of(panels);
+    const std::vector<std::string> names = numbered(names_of(panels));
     const std::size_t columns = std::clamp<std::size_t>(panels.size(), 1, panels_in_row);
     const std::size_t rows = (panels.size() + columns - 1) / columns;
     const double width = panel_width * static_cast<double>(columns);
