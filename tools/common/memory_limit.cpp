@@ -10,7 +10,7 @@
 namespace gnnplan::tools {
 namespace {
 
-std::int64_t stack_bytes() {
+[[maybe_unused]] std::int64_t stack_bytes() {
     pthread_attr_t attributes;
     std::size_t bytes = 0;
     if (pthread_attr_init(&attributes) != 0) return 0;
