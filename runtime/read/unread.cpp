@@ -208,7 +208,7 @@ std::vector<Unread> unread_files(const fs::path& root, const std::string& folder
         std::string name = entry.path().filename().string();
         const std::string plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
         if (std::ranges::find(known, plain) == known.end() && !name.starts_with("."))
-            unread.push_back(by_name(folder.empty() ? name : folder + "/" + name));
+            unread.push_back(by_name((fs::path(folder) / name).string()));
     }
     std::ranges::sort(unread, {}, &Unread::name);
     return unread;

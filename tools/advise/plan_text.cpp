@@ -3,6 +3,7 @@
 #include "planner/cost/tie.hpp"
 #include "tools/advise/evidence.hpp"
 #include "tools/text/format.hpp"
+#include "tools/text/option_names.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
 

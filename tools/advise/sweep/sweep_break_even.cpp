@@ -96,7 +96,8 @@ private:
         const std::string choice = configuration_text(selection.ranked.front().configuration);
         const auto known = std::ranges::find(plans_, choice, [](const auto& plan) { return plan->choice; });
         if (known != plans_.end()) return known->get();
-        plans_.push_back(std::make_unique<KnownPlan>(choice, selection.plan.candidates.front().schedule, nullptr));
+        plans_.push_back(
+            std::make_unique<KnownPlan>(KnownPlan{choice, selection.plan.candidates.front().schedule, nullptr}));
         KnownPlan& plan = *plans_.back();
         if (!plan.schedule.numbering.identity())
             plan.numbered = question_.loaded->problem.graph->numbered(plan.schedule.numbering);
