@@ -147,7 +147,7 @@ RunReport Trainer::run() {
         settled = last;
         EpochRecord record = epochs_.train(epoch);
         tuner.record(record.seconds);
-        epochs_.finish(std::move(record), eval_every_, tuning.log);
+        epochs_.finish(record, eval_every_, tuning.log);
         last_epoch = course_.is_last(epoch);
     }
     if (hooks_.outputs) save_outputs();

@@ -308,6 +308,7 @@ const SwitchWords* find_switch_words(std::string_view key) {
 
 std::vector<const SwitchWords*> pinnable_switches() {
     std::vector<const SwitchWords*> rows;
+    rows.reserve(std::size(places_in_help));
     for (const char* key : places_in_help) rows.push_back(find_switch_words(key));
     return rows;
 }

@@ -17,7 +17,7 @@ constexpr double percent = 100;
 }  // namespace
 
 std::string describe(const EpochRecord& epoch) {
-    const std::string loss = "loss " + format_loss(epoch.loss);
+    std::string loss = "loss " + format_loss(epoch.loss);
     if (!epoch.train_accuracy) return loss;  // it was not evaluated
     return loss + "  " + describe(Accuracies{epoch.train_accuracy, epoch.valid_accuracy, epoch.test_accuracy});
 }

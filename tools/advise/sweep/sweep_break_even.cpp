@@ -143,7 +143,11 @@ private:
 // Those at which something changes, and those between and beyond them.
 std::vector<double> curve_rates(const LinkBreakEven& link) {
     std::vector<double> rates;
-    for (double rate = link.low; rate <= link.high * 1.001; rate *= curve_step) rates.push_back(rate);
+    double rate = link.low;
+    while (rate <= link.high * 1.001) {
+        rates.push_back(rate);
+        rate *= curve_step;
+    }
     for (const ChoiceChange& change : link.changes) rates.push_back(change.at);
     std::ranges::sort(rates);
     return rates;
