@@ -5,6 +5,9 @@
 
 namespace gnnplan::kernels::cpu {
 
+// Columns of the result that the dense product computes at a time on this processor: the floats of a vector.
+std::int64_t gemm_lanes();
+
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room);
 void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte> memory);
 void spmm_max_back(const Csr& a, ConstMatrix gradient, ConstMatrix maxima, ConstMatrix own, Matrix c, bool accumulate);

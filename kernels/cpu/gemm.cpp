@@ -150,6 +150,8 @@ void by_inner(const Product& x, Matrix c) {
 
 }  // namespace
 
+std::int64_t gemm_lanes() { return best_kernels().gemm_panel / 2; }
+
 void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, bool accumulate) {
     if (c.rows == 0 || c.columns == 0) return;
     const Product product = {transpose_a, transpose_b, a, b, transpose_a == Transpose::yes ? a.rows : a.columns,

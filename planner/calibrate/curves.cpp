@@ -51,6 +51,13 @@ std::vector<GemmRate> fit_gemm(std::span<const Sample> samples) {
     return rates;
 }
 
+std::optional<int> gemm_lanes(std::span<const Sample> samples) {
+    for (const Sample& sample : samples) {
+        if (product_of(sample.what) && sample.at.size() > 3) return static_cast<int>(sample.at[3]);
+    }
+    return std::nullopt;
+}
+
 std::optional<LossCost> fit_loss(std::span<const Sample> samples) {
     std::vector<Timing> rows;  // by length
     for (const Sample& sample : samples) {

@@ -28,6 +28,8 @@ std::vector<SpmmRate> spmm_rates(std::span<const Sample> samples);
 std::vector<ProgramCost> fit_programs(std::span<const Sample> samples, const Calibration& gathered);
 
 std::vector<GemmRate> fit_gemm(std::span<const Sample> samples);
+// As the "gemm." samples say; nothing where they do not, as those of older profiles.
+std::optional<int> gemm_lanes(std::span<const Sample> samples);
 std::optional<LossCost> fit_loss(std::span<const Sample> samples);
 // From the "load." samples; rows are made of edges that are dealt first, which takes what dealing takes. None without
 // them.

@@ -59,6 +59,7 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     calibration.gather = fit_gather(samples);
     calibration.programs = fit_programs(samples, calibration);
     calibration.gemm = fit_gemm(samples);
+    calibration.gemm_lanes = gemm_lanes(samples);
     calibration.streams = fit_streams(samples);
     calibration.loss = fit_loss(samples);
     calibration.loading = fit_loading(samples);

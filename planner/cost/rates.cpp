@@ -1,5 +1,7 @@
 #include "planner/cost/rates.hpp"
 
+#include "planner/cost/bracket.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,63 +12,6 @@ namespace gnnplan {
 namespace {
 
 double log2_of(std::int64_t value) { return std::log2(static_cast<double>(value)); }
-
-// Where x lies among ascending values: between two of them, or at one end of them.
-struct Bracket {
-    std::size_t low = 0;
-    std::size_t high = 0;
-    double share = 0;  // of the way from low to high
-};
-
-Bracket bracket(const std::vector<double>& values, double x) {
-    const auto above = static_cast<std::size_t>(std::ranges::lower_bound(values, x) - values.begin());
-    if (above == 0) return {};
-    if (above == values.size()) return {above - 1, above - 1, 0};
-    return {above - 1, above, (x - values[above - 1]) / (values[above] - values[above - 1])};
-}
-
-double between(double low, double high, double share) { return low + share * (high - low); }
-
-struct GemmPoint {
-    double inner, columns, rate;  // logarithms of the shape
-};
-
-std::vector<double> distinct(const std::vector<GemmPoint>& points, double GemmPoint::*coordinate) {
-    std::vector<double> values;
-    values.reserve(points.size());
-    for (const GemmPoint& point : points) values.push_back(point.*coordinate);
-    std::ranges::sort(values);
-    values.erase(std::unique(values.begin(), values.end()), values.end());
-    return values;
-}
-
-// Between four corners of a grid, if all were measured.
-std::optional<double> bilinear(const std::vector<GemmPoint>& points, double inner, double columns) {
-    const std::vector<double> rows = distinct(points, &GemmPoint::inner);
-    const std::vector<double> across = distinct(points, &GemmPoint::columns);
-    const Bracket i = bracket(rows, inner);
-    const Bracket j = bracket(across, columns);
-    const auto corner = [&](std::size_t a, std::size_t b) {
-        return std::ranges::find_if(points,
-                                    [&](const GemmPoint& p) { return p.inner == rows[a] && p.columns == across[b]; });
-    };
-    const auto ll = corner(i.low, j.low), lh = corner(i.low, j.high);
-    const auto hl = corner(i.high, j.low), hh = corner(i.high, j.high);
-    if (ll == points.end() || lh == points.end() || hl == points.end() || hh == points.end()) return std::nullopt;
-    return between(between(ll->rate, lh->rate, j.share), between(hl->rate, hh->rate, j.share), i.share);
-}
-
-double by_distance(const std::vector<GemmPoint>& points, double inner, double columns) {
-    double rates = 0;
-    double weights = 0;
-    for (const GemmPoint& point : points) {
-        const double squared = std::pow(point.inner - inner, 2) + std::pow(point.columns - columns, 2);
-        if (squared == 0) return point.rate;
-        rates += point.rate / squared;
-        weights += 1 / squared;
-    }
-    return rates / weights;
-}
 
 // The integral from 0 to `bytes` of the cost by distance, in byte-seconds per nonzero.
 double cumulative(const GatherCurve& curve, double bytes) {
@@ -122,21 +67,6 @@ double message_seconds(const Link& link, double bytes) {
         if (last || bytes < end) return std::max(least, line(bytes));
         least = std::max(least, line(end));
     }
-}
-
-double gemm_flops_per_second(const Machine& machine, GemmKind product, std::int64_t inner, std::int64_t columns) {
-    std::vector<GemmPoint> points;
-    if (machine.calibration) {
-        points.reserve(machine.calibration->gemm.size());
-        for (const GemmRate& rate : machine.calibration->gemm) {
-            if (rate.product != product) continue;
-            points.push_back({log2_of(rate.inner), log2_of(rate.columns), rate.flops_per_second});
-        }
-    }
-    if (points.empty()) return machine.gemm_flops_per_second;
-    const double x = log2_of(std::max<std::int64_t>(1, inner));
-    const double y = log2_of(std::max<std::int64_t>(1, columns));
-    return bilinear(points, x, y).value_or(by_distance(points, x, y));
 }
 
 double elementwise_bytes_per_second(const Machine& machine, ElementwiseKind stream, std::int64_t bytes) {

@@ -12,9 +12,11 @@ namespace gnnplan {
 // One message of so many bytes. Does not fall as bytes grow.
 double message_seconds(const Link& link, double bytes);
 
-// Bilinear in log(inner) and log(columns) within the four measured shapes around, the mean of the product's shapes
-// weighted by 1 / distance^2 where one of the four was not measured; the single rate where the product was not
-// measured.
+// The time of each row of the long side is bilinear in inner and columns within the four measured shapes around, the
+// side along the rows of the result counting in whole vectors of Calibration::gemm_lanes: that is what a product of
+// tiles takes. No shape takes less than the smallest measured, and beyond the largest time grows in proportion. Where
+// one of the four was not measured, the mean rate of the product's shapes, weighted by 1 / distance^2; the single rate
+// where the product was not measured.
 double gemm_flops_per_second(const Machine& machine, GemmKind product, std::int64_t inner, std::int64_t columns);
 
 // Elementwise work on so many bytes, its working set: linear in log(bytes). Streams not measured count as copies; the

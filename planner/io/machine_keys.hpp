@@ -120,6 +120,7 @@ void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.optional("redistribution", calibration.redistribution);
     archive.field("gather", calibration.gather);
     archive.field("gemm", calibration.gemm);
+    archive.optional("gemm_lanes", calibration.gemm_lanes);
     archive.field("streams", calibration.streams);
 }
 

@@ -138,6 +138,7 @@ void validate(const Calibration& calibration, const Machine& machine) {
         validate(calibration.gather[i], machine, element("calibration.gather", i));
     }
     validate(calibration.gemm, machine);
+    require(calibration.gemm_lanes.value_or(1) >= 1, machine, "calibration.gemm_lanes", "must be at least 1");
     validate(calibration.streams, machine);
     validate(calibration.programs, machine);
     if (calibration.loss) {

@@ -27,7 +27,7 @@ Scope quick_scope(std::int64_t largest) {
             largest,
             {16, 41, 64, 100, 128, 256, 602},
             sizes(256 * kib, 256 * mib, 4, largest),
-            {16, 40, 128, 512},
+            {8, 40, 128, 602},
             sizes(mib, 256 * mib, 4, largest),
             sizes(64, 64 * mib, 4, largest),
             60};
@@ -38,7 +38,7 @@ Scope full_scope(std::int64_t largest) {
             largest,
             {8, 16, 32, 41, 64, 100, 128, 256, 602},
             sizes(256 * kib, 256 * mib, 2, largest),
-            {16, 40, 64, 128, 256, 512},
+            {8, 40, 64, 100, 128, 256, 602},
             sizes(512 * kib, 256 * mib, 2, largest),
             sizes(64, 64 * mib, 2, largest)};
 }

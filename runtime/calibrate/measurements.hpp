@@ -42,7 +42,8 @@ struct ProgramPoint {
 };
 Sample measure_program(const Setting& setting, const ProgramPoint& point);
 
-// "gemm.forward", "gemm.input_gradient" or "gemm.weight_gradient", at {n, inner, columns}.
+// "gemm.forward", "gemm.input_gradient" or "gemm.weight_gradient", at {n, inner, columns, columns of the result
+// that the processor computes at a time}.
 Sample measure_gemm(const Setting& setting, GemmKind product, std::int64_t n, std::int64_t inner, std::int64_t columns);
 
 // "stream.copy" etc., at {bytes as ir/work.hpp counts them}: matrices of as many rows as make about `bytes`.

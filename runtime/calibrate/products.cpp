@@ -1,4 +1,5 @@
 // Sparse and dense products, and reading.
+#include "kernels/cpu/cpu.hpp"
 #include "runtime/calibrate/array.hpp"
 #include "runtime/calibrate/measurements.hpp"
 #include "runtime/calibrate/random_matrix.hpp"
@@ -65,7 +66,7 @@ Sample measure_gemm(const Setting& setting, GemmKind product, std::int64_t n, st
                            kernels::Matrix c) {
         return seconds_together(setting, [&] { setting.kernels.gemm(a_side, b_side, a, b, c, false); });
     };
-    const std::vector<std::int64_t> at{n, inner, columns};
+    const std::vector<std::int64_t> at{n, inner, columns, kernels::cpu::gemm_lanes()};
     switch (product) {
         case GemmKind::forward: return {"gemm.forward", at, times(Transpose::no, Transpose::no, x, w, g)};
         case GemmKind::input_gradient:

@@ -1,5 +1,7 @@
 #include "runtime/calibrate/setting.hpp"
 
+#include "planner/calibrate/quantile.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -17,6 +19,9 @@ int runs_per_batch(const Effort& effort, double seconds_of_run) {
     const double batch = std::max(shortest_batch, effort.seconds / most_batches);
     return static_cast<int>(std::clamp(batch / std::max(seconds_of_run, 1e-12), 1.0, most_runs));
 }
+
+// Of the batches of a rank: enough to know their middle and how far they spread.
+constexpr std::array<double, 5> kept_shares{0.1, 0.3, 0.5, 0.7, 0.9};
 
 double time_batch(measure::Clock& clock, int runs, const Work& work) {
     const double start = clock.now();
@@ -47,7 +52,10 @@ std::vector<double> seconds_together(const Setting& setting, const Work& work) {
     const auto least = static_cast<std::size_t>(effort.runs);
     std::vector<double> times;
     while (times.size() < least || clock.now() < end) times.push_back(time_batch(clock, runs, work));
-    return gather_values(comm, measure::median(std::move(times)));
+    std::vector<double> own;
+    own.reserve(kept_shares.size());
+    for (const double share : kept_shares) own.push_back(calibrate::quantile(times, share));
+    return comm::control_max(comm, std::move(own));
 }
 
 std::vector<double> seconds_of_collective(const Setting& setting, const Work& work) {

@@ -29,8 +29,9 @@ using Work = std::function<void()>;
 // Every rank's value, in rank order, on every rank: exact, on the control channel.
 std::vector<double> gather_values(comm::Communicator& comm, double value);
 
-// Seconds of one run of `work` while every rank does it, for each rank: the median over batches of runs that take about
-// effort.seconds together. Collective; `work` does not communicate.
+// Seconds of one run of `work` while every rank does it: the 10th, 30th, 50th, 70th and 90th percentile over batches of
+// runs that take about effort.seconds together, each of the slowest rank, which an epoch waits for. Collective; `work`
+// does not communicate.
 std::vector<double> seconds_together(const Setting& setting, const Work& work);
 
 // Seconds of one run of `work`, which is collective, for each batch of runs: that of the slowest rank. Collective.

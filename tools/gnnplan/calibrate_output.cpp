@@ -162,15 +162,13 @@ std::string noise_line(const calibrate::Load& load, const std::vector<Sample>& s
     constexpr double most = 0.9;
     std::vector<double> spreads;
     for (const Sample& sample : samples) {
-        // Only .hot/.cold samples are repeated; the others have one time per rank and show no spread.
-        const bool repeated = sample.what.ends_with(".hot") || sample.what.ends_with(".cold");
-        if (!repeated || sample.seconds.size() < 2) continue;
+        if (sample.seconds.size() < 2) continue;
         spreads.push_back(calibrate::quantile(sample.seconds, most) / calibrate::median(sample.seconds) - 1);
     }
-    const std::string spread =
-        spreads.empty() ? ""
-                        : fmt::format(", a tenth of the repeated messages took {:.0f} % longer than the median",
-                                      percent * calibrate::median(spreads));
+    const std::string spread = spreads.empty()
+                                   ? ""
+                                   : fmt::format(", a tenth of the repetitions took {:.0f} % longer than the median",
+                                                 percent * calibrate::median(spreads));
     return fmt::format("noise    other programs took {:.0f} % of the cores, {:.0f} preemptions a second{}\n",
                        percent * load.others, load.preempted, spread);
 }

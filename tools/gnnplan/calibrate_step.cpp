@@ -64,7 +64,7 @@ Sample measure_step(const calibrate::Setting& setting) {
     setting.comm.barrier();
     const RunReport report = train::train(self, plan, dataset, options, {}, setting.clock);
     const double seconds = report.measured.epoch_seconds / static_cast<double>(steps);
-    return {"step", {steps}, calibrate::gather_values(setting.comm, seconds)};
+    return {"step", {steps}, {comm::control_max(setting.comm, seconds)}};
 }
 
 }  // namespace gnnplan::tools

@@ -61,15 +61,17 @@ std::vector<Sample> link_samples(const std::string& what, const Link& link) {
     return samples;
 }
 
+double gemm_row(std::int64_t inner, std::int64_t columns) {
+    const auto k = static_cast<double>(inner), n = static_cast<double>(columns);
+    return (1 + 0.2 * k + 0.1 * n + 0.05 * k * n) * ns;
+}
+
 std::vector<Sample> gemm_samples() {
     std::vector<Sample> samples;
     for (const std::int64_t inner : {16, 64, 256}) {
         for (const std::int64_t columns : {16, 64, 256}) {
-            // The rate is bilinear in the logarithms, so that a line left out is predicted exactly.
-            const double rate =
-                (10 + std::log2(static_cast<double>(inner)) + 2 * std::log2(static_cast<double>(columns))) * giga;
-            const double flops = 2e4 * static_cast<double>(inner * columns);
-            samples.push_back({"gemm.weight_gradient", {10'000, inner, columns}, {flops / rate}});
+            // The time of a row is bilinear, so that a line left out is predicted exactly.
+            samples.push_back({"gemm.weight_gradient", {10'000, inner, columns}, {1e4 * gemm_row(inner, columns)}});
         }
     }
     return samples;
@@ -169,7 +171,11 @@ TEST(Fit, GemmAndStreamsAreTables) {
     samples.push_back({"stream.activate", {1 << 24}, {2e-3}});
     samples.push_back({"stream.activate", {1 << 20}, {1e-5}});
     const Machine machine = fit_machine(base(), samples);
-    EXPECT_NEAR(gemm_flops_per_second(machine, GemmKind::weight_gradient, 64, 256), (10 + 6 + 16) * giga, 1);
+    EXPECT_NEAR(gemm_flops_per_second(machine, GemmKind::weight_gradient, 64, 256), 2 * 64 * 256 / gemm_row(64, 256),
+                1);
+    EXPECT_FALSE(machine.calibration->gemm_lanes) << "samples of older calibrations do not say";
+    samples.front().at.push_back(16);
+    EXPECT_EQ(fit_machine(base(), samples).calibration->gemm_lanes, 16);
     EXPECT_NEAR(elementwise_bytes_per_second(machine, ElementwiseKind::update, 1 << 20), (1 << 20) / 1e-4, 1);
     EXPECT_NEAR(machine.memory_bytes_per_second, (1 << 24) / 2e-3, 1);
     EXPECT_NO_THROW(validate(machine));

@@ -38,22 +38,62 @@ TEST(MessageSeconds, DoNotFallAsBytesGrow) {
     }
 }
 
-TEST(GemmRate, IsBilinearInTheLogarithms) {
+// Rates of products whose rows take these nanoseconds, the products of all pairs of sides.
+template <class Nanoseconds>
+std::vector<GemmRate> rates_of(GemmKind product, const std::vector<std::int64_t>& sides, const Nanoseconds& of) {
+    std::vector<GemmRate> rates;
+    for (const std::int64_t inner : sides) {
+        for (const std::int64_t columns : sides) {
+            const auto flops = static_cast<double>(2 * inner * columns);
+            rates.push_back({product, inner, columns, flops / (1e-9 * of(inner, columns))});
+        }
+    }
+    return rates;
+}
+
+double nanoseconds(const Machine& m, GemmKind product, std::int64_t inner, std::int64_t columns) {
+    return 1e9 * static_cast<double>(2 * inner * columns) / gemm_flops_per_second(m, product, inner, columns);
+}
+
+TEST(GemmRate, IsBilinearInTimesOfRows) {
     Machine m = test::round_machine();
     EXPECT_EQ(gemm_flops_per_second(m, GemmKind::forward, 64, 64), 1e11) << "the single rate";
-    m.calibration = Calibration{.gemm = {{GemmKind::forward, 64, 16, 1e10},
-                                         {GemmKind::forward, 64, 64, 2e10},
-                                         {GemmKind::forward, 256, 16, 3e10},
-                                         {GemmKind::forward, 256, 64, 8e10}}};
-    const auto rate = [&](std::int64_t inner, std::int64_t columns) {
-        return gemm_flops_per_second(m, GemmKind::forward, inner, columns);
+    const auto row = [](std::int64_t inner, std::int64_t columns) {
+        const auto k = static_cast<double>(inner), n = static_cast<double>(columns);
+        return 3 + 0.2 * k + 0.5 * n + 0.03 * k * n;
     };
-    EXPECT_DOUBLE_EQ(rate(64, 64), 2e10);
-    EXPECT_DOUBLE_EQ(rate(128, 16), 2e10) << "half-way between 1 and 3";
-    EXPECT_DOUBLE_EQ(rate(128, 32), 3.5e10) << "the mean of the four";
-    EXPECT_DOUBLE_EQ(rate(1, 1), 1e10) << "clamped";
-    EXPECT_DOUBLE_EQ(rate(10'000, 32), 5.5e10);
+    m.calibration = Calibration{.gemm = rates_of(GemmKind::forward, {16, 64, 256}, row)};
+    for (const auto& [inner, columns] : {std::pair(16, 16), {64, 256}, {40, 41}, {200, 17}, {256, 100}}) {
+        EXPECT_NEAR(nanoseconds(m, GemmKind::forward, inner, columns) / row(inner, columns), 1, 1e-9);
+    }
+    EXPECT_NEAR(nanoseconds(m, GemmKind::forward, 2, 3), row(16, 16), 1e-9) << "no less than the smallest";
+    EXPECT_NEAR(nanoseconds(m, GemmKind::forward, 2560, 512), 20 * row(256, 256), 1e-6) << "in proportion beyond";
     EXPECT_EQ(gemm_flops_per_second(m, GemmKind::weight_gradient, 64, 64), 1e11) << "not measured";
+}
+
+// Tiles of 6 rows and two vectors of 16 columns, or one where no more are left; a tile stores its sums after its steps.
+TEST(GemmRate, ReproducesTiles) {
+    const auto row = [](std::int64_t inner, std::int64_t result) {
+        const std::int64_t vectors = (result + 15) / 16;
+        const auto two = static_cast<double>(vectors / 2), one = static_cast<double>(vectors % 2);
+        const auto k = static_cast<double>(inner);
+        return 0.2 * k + (two + 0.52 * one) * (0.7 * k + 9);
+    };
+    const std::vector<std::int64_t> measured{8, 40, 64, 100, 128, 256, 602};
+    for (const GemmKind product : {GemmKind::forward, GemmKind::input_gradient, GemmKind::weight_gradient}) {
+        const bool turned = product == GemmKind::input_gradient;
+        const auto time = [&](std::int64_t inner, std::int64_t columns) {
+            return turned ? row(columns, inner) : row(inner, columns);
+        };
+        Machine m = test::round_machine();
+        m.calibration = Calibration{.gemm = rates_of(product, measured, time), .gemm_lanes = 16};
+        for (const std::int64_t inner : {41, 47, 100, 128, 602}) {
+            for (const std::int64_t columns : {7, 41, 47, 100, 602}) {
+                const auto [k, n] = turned ? std::pair(columns, inner) : std::pair(inner, columns);
+                EXPECT_NEAR(nanoseconds(m, product, k, n) / time(k, n), 1, 0.02) << k << " x " << n;
+            }
+        }
+    }
 }
 
 TEST(GemmRate, OfScatteredShapesIsWeightedByDistance) {
@@ -67,7 +107,7 @@ TEST(GemmRate, OfScatteredShapesIsWeightedByDistance) {
     EXPECT_DOUBLE_EQ(rate(128, 128), 2e10) << "as far from both";
     EXPECT_DOUBLE_EQ(rate(64, 256), 2e10);
     EXPECT_DOUBLE_EQ(rate(64, 128), (1e10 / 1 + 3e10 / 5) / (1.0 / 1 + 1.0 / 5)) << "1 and 4 + 1 octaves squared";
-    EXPECT_DOUBLE_EQ(rate(64, 32), 1e10) << "clamped to a measured shape";
+    EXPECT_DOUBLE_EQ(rate(64, 32), 0.5e10) << "as long as 64 columns";
 }
 
 TEST(StreamRate, IsThatOfItsKindAndWorkingSet) {

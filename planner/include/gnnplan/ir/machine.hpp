@@ -157,6 +157,7 @@ struct Calibration {
     double error_median = 0;  // relative, of predicted epochs, cross-validated
     double error_p90 = 0;
     std::optional<OverlapCost> overlapping{};
+    std::optional<int> gemm_lanes{};  // columns that dense products compute at a time; unknown: 1
     std::optional<int> threads{};     // of each rank that measured, where that is known
     std::optional<bool> processes{};  // whether those ranks were processes, and not threads of one; where it is known
     double busy = 0;                  // share of the cores that other programs took meanwhile, where it was too large

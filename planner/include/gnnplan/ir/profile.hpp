@@ -22,7 +22,7 @@ struct ProfileFingerprint {
     std::string date;      // of the measurement, UTC, e.g. 2031-05-17T09:30:00Z
 };
 
-// Times of one measurement repeated, e.g. what = "gemm.forward", at = {n, inner, columns}.
+// Times of one measurement repeated, or quantiles of them, e.g. what = "gemm.forward", at = {n, inner, columns}.
 struct Sample {
     std::string what;
     std::vector<std::int64_t> at;
