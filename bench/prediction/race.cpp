@@ -23,27 +23,6 @@ constexpr int most_in_turn = 50;
 constexpr int least_rounds = 3;   // even when time is short
 constexpr int most_rounds = 100;  // even when a machine never rests
 
-// By how much each step moves the latest rank on, median over epochs; all ranks begin an epoch together. Within one
-// epoch they add up to its time: waiting for another rank is not counted again.
-std::vector<double> step_seconds(const std::vector<measure::StepLog>& ranks) {
-    const std::size_t passes = ranks.front().passes();
-    const std::size_t steps = ranks.front().bytes().size();
-    std::vector<std::vector<double>> moved(steps, std::vector<double>(passes));
-    for (std::size_t pass = 0; pass < passes; ++pass) {
-        std::vector<double> elapsed(ranks.size(), 0.0);
-        double latest = 0;
-        for (std::size_t step = 0; step < steps; ++step) {
-            for (std::size_t rank = 0; rank < ranks.size(); ++rank) elapsed[rank] += ranks[rank].seconds()[pass][step];
-            const double now = *std::max_element(elapsed.begin(), elapsed.end());
-            moved[step][pass] = now - std::exchange(latest, now);
-        }
-    }
-    std::vector<double> seconds;
-    seconds.reserve(steps);
-    for (std::vector<double>& times : moved) seconds.push_back(measure::median(std::move(times)));
-    return seconds;
-}
-
 // One configuration on this rank, ready to run. Collective, all of it.
 class Runner {
 public:
@@ -84,8 +63,8 @@ public:
 
     Outcome outcome() const {
         const auto logs = deploy::gather_logs(comm_, log_);
-        return {measure::median(turns_), median_interval(turns_), fastest_,          slowest_,
-                epochs_timed_,           turns_.size(),           step_seconds(logs)};
+        return {measure::median(turns_), median_interval(turns_), fastest_, slowest_, epochs_timed_,
+                turns_.size(),           measure::advances(logs)};
     }
 
 private:

@@ -13,7 +13,7 @@ inline constexpr double error_unmeasured = 0.25;
 // measured here.
 double model_error(const Machine& machine);
 
-// Whether two predicted times differ by no more than that of the shorter one.
+// Whether two predicted times, of which nothing else is known, differ by no more than that of the shorter one.
 bool tie(double seconds, double other, const Machine& machine);
 
 }  // namespace gnnplan::cost

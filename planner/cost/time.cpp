@@ -1,6 +1,7 @@
 #include "planner/cost/time.hpp"
 
 #include "planner/cost/compute.hpp"
+#include "planner/cost/correction.hpp"
 #include "planner/cost/level_traffic.hpp"
 #include "planner/cost/rates.hpp"
 #include "planner/ir/steps/product_work.hpp"
@@ -200,7 +201,7 @@ double step_seconds(const Schedule& schedule, const Step& step, const GraphStats
     for (const int rank : ring ? ring_ranks(schedule.grid.size(), machine) : on.ranks) {
         slowest = std::max(slowest, rank_seconds({schedule, step, graph, machine, rank, on}, messages));
     }
-    return machine.step_seconds + slowest;
+    return corrected(machine, part_of(step.operation), machine.step_seconds + slowest);
 }
 
 }  // namespace gnnplan::cost

@@ -102,6 +102,12 @@ struct EnumNames<GemmKind> {
     static constexpr std::array<std::string_view, 3> names{"forward", "input_gradient", "weight_gradient"};
 };
 template <>
+struct EnumNames<ModelPart> {
+    static constexpr std::array<std::string_view, 13> names{
+        "spmm",        "spmm_panels", "spmm_rows",      "spmm_overlapped", "programs",   "gemm",  "weight_gradient",
+        "elementwise", "loss",        "redistribution", "reduce_scatter",  "all_reduce", "update"};
+};
+template <>
 struct EnumNames<Task> {
     static constexpr std::array<std::string_view, 2> names{"train", "infer"};
 };

@@ -103,12 +103,28 @@ void describe(Archive& archive, Subject<Archive, OverlapCost>& cost) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, StepCorrection>& correction) {
+    archive.field("part", correction.part);
+    archive.field("factor", correction.factor);
+    archive.any_number("slope", correction.slope);
+    archive.field("spread", correction.spread);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, LearnedGraph>& learned) {
+    archive.field("name", learned.name);
+    archive.field("graph", learned.graph);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.field("error_median", calibration.error_median);
     archive.field("error_p90", calibration.error_p90);
     archive.field("overlap_slowdown", calibration.overlap_slowdown);
     archive.optional("overlap_exposed", calibration.overlap_exposed);
     archive.optional("overlapping", calibration.overlapping);
+    archive.optional("corrections", calibration.corrections);
+    archive.optional("learned_from", calibration.learned_from);
     archive.optional("threads", calibration.threads);
     archive.optional("processes", calibration.processes);
     archive.optional("busy", calibration.busy);

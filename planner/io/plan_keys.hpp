@@ -156,6 +156,12 @@ void describe(Archive& archive, Subject<Archive, LoadingSeconds>& loading) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, PartSeconds>& part) {
+    archive.field("part", part.part);
+    archive.field("seconds", part.seconds);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
     archive.field("epoch_seconds", predicted.epoch_seconds);
     archive.optional("loading_seconds", predicted.loading);
@@ -167,6 +173,7 @@ void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
     archive.field("estimate", predicted.estimate);
     archive.field("step_seconds", predicted.step_seconds);
     archive.optional("dealt_bytes_by_rank", predicted.dealt_bytes);
+    archive.optional("seconds_by_part", predicted.by_part);
 }
 
 template <class Archive>

@@ -27,10 +27,20 @@ void describe(Archive& archive, Subject<Archive, Sample>& sample) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, EpochStep>& step) {
+    archive.field("part", step.part);
+    archive.field("graph", step.graph);
+    archive.field("run", step.run);
+    archive.field("predicted", step.predicted);
+    archive.field("measured", step.measured);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, Profile>& profile) {
     describe(archive, profile.machine);
     archive.optional("fingerprint", profile.fingerprint);
     archive.optional("samples", profile.samples);
+    archive.optional("epoch_steps", profile.epoch_steps);
 }
 
 std::string write_profile(const Profile& profile) {

@@ -37,6 +37,8 @@ void describe(Archive& archive, Subject<Archive, StepRecord>& step) {
     archive.field("counted_bytes_by_rank", step.counted_bytes_by_rank);
     archive.field("predicted_seconds", step.predicted_seconds);
     archive.field("measured_seconds", step.measured_seconds);
+    archive.optional("advance_seconds", step.advance_seconds);
+    archive.optional("part", step.part);
     archive.optional("kernels", step.kernels);
 }
 

@@ -132,6 +132,18 @@ void validate(const LoadingCost& cost, const Machine& machine) {
     require_not_negative(cost.cut_seconds_per_nonzero, machine, "calibration.loading.cut_seconds_per_nonzero");
 }
 
+void validate(const std::vector<StepCorrection>& corrections, const Machine& machine) {
+    for (std::size_t i = 0; i < corrections.size(); ++i) {
+        const std::string field = element("calibration.corrections", i);
+        require_positive(corrections[i].factor, machine, field + ".factor");
+        require(std::isfinite(corrections[i].slope) && corrections[i].slope > -1, machine, field + ".slope",
+                "must be finite and above -1");
+        require_not_negative(corrections[i].spread, machine, field + ".spread");
+        require(i == 0 || corrections[i - 1].part < corrections[i].part, machine, field,
+                "must come in the order of parts");
+    }
+}
+
 void validate(const Calibration& calibration, const Machine& machine) {
     require_increasing(calibration.gather, &GatherCurve::width, 1, machine, "calibration.gather", "width");
     for (std::size_t i = 0; i < calibration.gather.size(); ++i) {
@@ -160,6 +172,7 @@ void validate(const Calibration& calibration, const Machine& machine) {
         require(calibration.overlapping->exposed >= 0 && calibration.overlapping->exposed <= 1, machine,
                 "calibration.overlapping.exposed", "must be between 0 and 1");
     }
+    validate(calibration.corrections, machine);
     require_not_negative(calibration.error_median, machine, "calibration.error_median");
     require_not_negative(calibration.error_p90, machine, "calibration.error_p90");
     require_not_negative(calibration.busy, machine, "calibration.busy");

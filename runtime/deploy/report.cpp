@@ -110,6 +110,7 @@ std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
                                      const std::vector<measure::StepLog>& ranks,
                                      const std::vector<std::vector<ProductKernel>>& kernels) {
     const Schedule& schedule = candidate.schedule;
+    const std::vector<double> advances = measure::advances(ranks);
     std::vector<StepRecord> records;
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];
@@ -130,6 +131,8 @@ std::vector<StepRecord> step_records(const Candidate& candidate, Phase phase,
         record.counted_bytes = sum(record.counted_bytes_by_rank);
         record.predicted_seconds = candidate.predicted.step_seconds[i];
         record.measured_seconds = measure::median_of_slowest(ranks, i);
+        record.advance_seconds = advances[i];
+        record.part = part_of(step.operation);
         if (!kernels.empty()) record.kernels = kernels[i];
     }
     return records;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace gnnplan::measure {
 namespace {
@@ -75,6 +76,26 @@ double median_of_slowest(std::span<const StepLog> ranks, std::size_t step) {
         }
     }
     return median(std::move(slowest));
+}
+
+std::vector<double> advances(std::span<const StepLog> ranks) {
+    if (ranks.empty()) return {};
+    const std::size_t passes = ranks.front().passes();
+    const std::size_t steps = ranks.front().bytes().size();
+    std::vector<std::vector<double>> moved(steps, std::vector<double>(passes));
+    for (std::size_t pass = 0; pass < passes; ++pass) {
+        std::vector<double> elapsed(ranks.size(), 0.0);
+        double latest = 0;
+        for (std::size_t step = 0; step < steps; ++step) {
+            for (std::size_t rank = 0; rank < ranks.size(); ++rank) elapsed[rank] += ranks[rank].seconds()[pass][step];
+            const double now = *std::ranges::max_element(elapsed);
+            moved[step][pass] = now - std::exchange(latest, now);
+        }
+    }
+    std::vector<double> seconds;
+    seconds.reserve(steps);
+    for (std::vector<double>& times : moved) seconds.push_back(median(std::move(times)));
+    return seconds;
 }
 
 }  // namespace gnnplan::measure

@@ -44,4 +44,8 @@ private:
 // Median over passes of the largest time over ranks, for one step.
 double median_of_slowest(std::span<const StepLog> ranks, std::size_t step);
 
+// By how much each step moves the latest rank on, median over passes that all ranks begin together. Within a pass they
+// add up to its time: waiting for another rank is not counted again.
+std::vector<double> advances(std::span<const StepLog> ranks);
+
 }  // namespace gnnplan::measure

@@ -109,6 +109,45 @@ TEST(Calibrate, OldOnesAreSaid) {
     EXPECT_EQ(gnnplan("plan --graph cora --ranks 2").err, "");
 }
 
+// Five epochs of a tiny graph say little about the machine, so nothing is expected of the figures.
+TEST(Calibrate, LearnsFromRuns) {
+    const Cache cache;
+    const auto before = cache.calibrate();
+    EXPECT_FALSE(before["epoch_steps"].empty());
+    EXPECT_FALSE(before["calibration"]["corrections"].empty());
+    const Folder folder;
+    const std::string plan = folder / "plan.json", report = folder / "run.json", data = folder / "g.npz";
+    ASSERT_EQ(
+        gnnplan("graph generate planted --vertices 2000 --nonzeros 20000 --features 16 --classes 4 -o " + data).code,
+        0);
+    const Outcome planned = gnnplan("plan --graph " + data + " --hidden 8 --ranks 2 -o " + plan);
+    ASSERT_EQ(planned.code, 0) << planned.err;
+    EXPECT_THAT(planned.out, ::testing::ContainsRegex("epoch takes [0-9.]+ (us |ms )?to [0-9.]+"));
+    EXPECT_GT(nlohmann::json::parse(read_text(plan))["predicted"]["seconds_by_part"].size(), 3U);
+    const Outcome run =
+        run_program(GNNRUN_TOOL, plan + " --in-process --epochs 9 --data " + data + " --report " + report);
+    ASSERT_EQ(run.code, 0) << run.err;
+
+    // The epochs of a run that nothing disturbed, whatever else this machine does now.
+    auto told = nlohmann::json::parse(read_text(report));
+    for (auto& epoch : told["epochs"]) epoch["seconds"] = 0.001;
+    write_text(report, told.dump());
+    const Outcome learned = gnnplan("calibrate --from " + report);
+    ASSERT_EQ(learned.code, 0) << learned.err;
+    EXPECT_THAT(learned.out, HasSubstr("learned  from " + report));
+    EXPECT_THAT(learned.out, HasSubstr("each graph predicted from the others"));
+    const auto after = nlohmann::json::parse(read_text(cache.file()));
+    EXPECT_GT(after["epoch_steps"].size(), before["epoch_steps"].size());
+    EXPECT_EQ(after["calibration"]["learned_from"][0]["graph"], told["fingerprints"]["graph"]);
+    EXPECT_EQ(after["samples"], before["samples"]);
+
+    const Outcome again = gnnplan("calibrate --from " + report);
+    EXPECT_EQ(again.code, 65) << "the profile has changed since the run was predicted";
+    EXPECT_THAT(again.err, HasSubstr("with a profile that is not kept here"));
+    EXPECT_EQ(gnnplan("calibrate --quick --from " + report).code, 64);
+    EXPECT_EQ(gnnplan("calibrate --from " + plan).code, 65) << "no report";
+}
+
 TEST(Calibrate, WritesWhereItIsTold) {
     const Cache cache;
     const Folder folder;

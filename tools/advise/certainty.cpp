@@ -1,6 +1,6 @@
 #include "tools/advise/certainty.hpp"
 
-#include "planner/cost/tie.hpp"
+#include "planner/cost/likely.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/trust.hpp"
 
@@ -76,8 +76,7 @@ std::string decisions_text(const Certainty& certainty, const Machine& machine, T
         open.push_back(
             fmt::format("{} ({})", listed(names_of(certainty.orders, most_orders)), within(certainty.orders)));
     if (open.empty()) return text;
-    text += fmt::format("Undecided, as less than {:.0f} % apart: {}", 100 * cost::model_error(machine),
-                        fmt::join(open, "; "));
+    text += fmt::format("Undecided, as {}: {}", apart_text(machine), fmt::join(open, "; "));
     return text + (task == Task::train
                        ? "; gnnrun tries the plan's candidates in its first epochs if the run is long enough. "
                        : ". ");
@@ -132,7 +131,7 @@ Certainty certainty_of(const Plan& plan) {
         if (!order && alternative.choice.key != "scheme") continue;
         if (alternative.predicted.peak_bytes_per_rank > plan.memory_per_rank()) continue;
         const double seconds = alternative.predicted.ranked_seconds();
-        const bool tied = cost::tie(seconds, certainty.seconds, plan.machine);
+        const bool tied = cost::tie(alternative.predicted, chosen.predicted, plan.machine);
         const std::string name = !order ? scheme_of(alternative.configuration)
                                  : tied ? open_order(alternative.choice)
                                         : other_order(alternative.choice);
@@ -144,7 +143,7 @@ Certainty certainty_of(const Plan& plan) {
     if (!certainty.schemes.empty())
         certainty.schemes.insert(certainty.schemes.begin(), {scheme_of(chosen.configuration), 1});
     certainty.origin = origin_of(plan.machine);
-    certainty.factors = time_factors(plan.machine, task);
+    certainty.factors = time_factors(chosen.predicted, plan.machine, task);
     certainty.compared = was_compared(plan.machine, certainty.origin, task, plan.problem.model.name);
     certainty.evidence = evidence_text(plan.machine, certainty.origin, task, plan.problem.model.name);
     certainty.text = decisions_text(certainty, plan.machine, task) +

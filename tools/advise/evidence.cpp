@@ -1,6 +1,7 @@
 #include "tools/advise/evidence.hpp"
 
 #include "planner/catalog/machines.hpp"
+#include "planner/cost/likely.hpp"
 #include "planner/cost/tie.hpp"
 #include "planner/io/calibrations.hpp"
 #include "planner/io/fingerprint.hpp"
@@ -97,10 +98,20 @@ bool was_compared(const Machine& machine, MachineOrigin origin, Task task, const
     return origin == MachineOrigin::preset && task == Task::train && not_compared(machine, model).empty();
 }
 
-std::optional<TimeFactors> time_factors(const Machine& machine, Task task) {
+std::string tie_text(const Machine& machine) {
+    return cost::knows_errors(machine) ? "the model's errors"
+                                       : fmt::format("{:.0f} %", 100 * cost::model_error(machine));
+}
+
+std::string apart_text(const Machine& machine) {
+    return cost::knows_errors(machine) ? "within " + tie_text(machine) : "less than " + tie_text(machine) + " apart";
+}
+
+std::optional<TimeFactors> time_factors(const Prediction& predicted, const Machine& machine, Task task) {
     if (calibrated(machine)) {
-        const double error = large_error(machine);
-        return TimeFactors{1 / (1 + error), 1, 1 + error};
+        const cost::Interval likely = cost::likely_seconds(predicted, machine);
+        const double seconds = predicted.ranked_seconds();
+        return seconds > 0 ? TimeFactors{likely.low / seconds, 1, likely.high / seconds} : TimeFactors{};
     }
     return task == Task::train ? std::optional(published_epochs) : std::nullopt;
 }

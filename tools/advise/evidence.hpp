@@ -24,7 +24,13 @@ std::string text(MachineOrigin origin);  // "calibrated here", "calibrated elsew
 struct TimeFactors {
     double least = 1, likely = 1, most = 1;
 };
-std::optional<TimeFactors> time_factors(const Machine& machine, Task task);
+// Of a calibrated machine they hold four in five times.
+std::optional<TimeFactors> time_factors(const Prediction& predicted, const Machine& machine, Task task);
+
+// "25 %", or "the model's errors": within these two times are a tie.
+std::string tie_text(const Machine& machine);
+// "less than 25 % apart", or "within the model's errors".
+std::string apart_text(const Machine& machine);
 
 // Whether the order in which predictions put schemes and orders was compared with runs, for this model and task, on
 // this machine.

@@ -1,6 +1,6 @@
 #include "tools/advise/feature_dropout.hpp"
 
-#include "planner/cost/tie.hpp"
+#include "planner/cost/likely.hpp"
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/text/trust.hpp"
@@ -31,7 +31,7 @@ std::string dropout_text(const Plan& plan) {
     const Configuration& c = other->configuration;
     return fmt::format("{}: {} {} {}, {}, {}{}", other_dropout_words(plan.problem.run), scheme_of(c), c.grid.text(),
                        orders_text(c), format_seconds(seconds, plan.machine), times_text(seconds / chosen),
-                       cost::tie(seconds, chosen, plan.machine) ? ", a tie" : "");
+                       cost::tie(other->predicted, plan.candidates.front().predicted, plan.machine) ? ", a tie" : "");
 }
 
 std::string dropout_text(const Infeasible& infeasible, const RunRecord& run) {

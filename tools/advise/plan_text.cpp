@@ -1,6 +1,6 @@
 #include "tools/advise/plan_text.hpp"
 
-#include "planner/cost/tie.hpp"
+#include "planner/cost/likely.hpp"
 #include "tools/advise/evidence.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/option_names.hpp"
@@ -79,8 +79,7 @@ std::string buffer_text(const Plan& plan) {
 std::int64_t ties(const Selection& selection) {
     const std::vector<RankedConfiguration>& ranked = selection.ranked;
     return std::count_if(ranked.begin(), ranked.end(), [&](const RankedConfiguration& r) {
-        return r.fits && cost::tie(r.predicted.ranked_seconds(), ranked.front().predicted.ranked_seconds(),
-                                   selection.plan.machine);
+        return r.fits && cost::tie(r.predicted, ranked.front().predicted, selection.plan.machine);
     });
 }
 

@@ -1,8 +1,9 @@
 #include "tools/advise/worth.hpp"
 
-#include "planner/cost/tie.hpp"
+#include "planner/cost/likely.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/evidence.hpp"
 #include "tools/advise/feature_dropout.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/advise/switch_words.hpp"
@@ -64,8 +65,7 @@ double ratio(const Plan& plan, const Alternative& alternative) {
     return alternative.predicted.ranked_seconds() / plan.candidates.front().predicted.ranked_seconds();
 }
 bool tied(const Plan& plan, const Alternative& alternative) {
-    return cost::tie(alternative.predicted.ranked_seconds(), plan.candidates.front().predicted.ranked_seconds(),
-                     plan.machine);
+    return cost::tie(alternative.predicted, plan.candidates.front().predicted, plan.machine);
 }
 bool fits(const Plan& plan, const Alternative& alternative) {
     return alternative.predicted.peak_bytes_per_rank <= plan.memory_per_rank();
@@ -136,8 +136,8 @@ std::string worth_text(const Plan& plan, bool color) {
         table.add_title(lines.substr(0, lines.size() - 1));
     }
     const std::string headline = fmt::format(
-        "Each choice and how much it is worth: the plan with one choice made otherwise. Ties are within {:.0f} %.",
-        100 * cost::model_error(plan.machine));
+        "Each choice and how much it is worth: the plan with one choice made otherwise. Ties are within {}.",
+        tie_text(plan.machine));
     if (line_width() < page_width) table.leave_out_if_wider("more", line_width());
     return wrapped("", "", headline) + table.text(color, line_width());
 }

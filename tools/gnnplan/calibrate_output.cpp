@@ -4,6 +4,7 @@
 #include "planner/cost/rates.hpp"
 #include "planner/io/enum_names.hpp"
 #include "runtime/calibrate/pace.hpp"
+#include "tools/gnnplan/calibrate_from.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/streams.hpp"
@@ -149,13 +150,13 @@ std::string calibration_text(const Profile& profile, bool color) {
     const Calibration& calibration = *machine.calibration;
     return fmt::format(
         "machine  {}\nsource   {}\nnode     {} ranks, {} each\n\n{}\n{}\n{}\n{}\n"
-        "{}reading  {} GB/s\nstep     {} of overhead\n{}"
-        "error    median {:.1f} %, p90 {:.1f} % (each size predicted from the others)\n",
+        "{}reading  {} GB/s\nstep     {} of overhead\n{}\n{}{}",
         machine.name, machine.source, machine.ranks_per_node, format_memory(machine.memory_per_rank),
         gather_table(calibration.gather, color), gemm_table(calibration.gemm, color),
         stream_table(calibration.streams, calibration.loss, color), link_table(machine, color),
         loading_line(calibration.loading), rate(read_rate(profile)), format_seconds(machine.step_seconds),
-        overlap_line(calibration), percent * calibration.error_median, percent * calibration.error_p90);
+        overlap_line(calibration), corrections_text(calibration, color),
+        calibration.corrections.empty() ? "" : epoch_errors_line(calibration));
 }
 
 std::string noise_line(const calibrate::Load& load, const std::vector<Sample>& samples) {

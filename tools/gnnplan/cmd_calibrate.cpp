@@ -2,6 +2,7 @@
 //
 // Reading guide: calibrate() is what every rank does; run_in_process() and run_under_mpi() start the ranks.
 #include "planner/calibrate/fit.hpp"
+#include "planner/calibrate/residual.hpp"
 #include "planner/catalog/host.hpp"
 #include "planner/catalog/machines.hpp"
 #include "planner/io/files.hpp"
@@ -15,12 +16,15 @@
 #include "runtime/place/place.hpp"
 #include "tools/ask/calibration.hpp"
 #include "tools/common/options.hpp"
+#include "tools/gnnplan/calibrate_epochs.hpp"
+#include "tools/gnnplan/calibrate_from.hpp"
 #include "tools/gnnplan/calibrate_load.hpp"
 #include "tools/gnnplan/calibrate_output.hpp"
-#include "tools/gnnplan/calibrate_step.hpp"
+
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
 
@@ -46,6 +50,7 @@ struct CalibrateOptions {
     std::optional<std::int64_t> ranks_per_node;  // by the names of the hosts
     std::int64_t largest = std::int64_t{256} << 20;
     std::optional<double> seconds;
+    std::vector<std::string> from;  // reports of runs to learn from, in place of measuring
     bool json = false;
 };
 
@@ -91,13 +96,13 @@ struct Calibrated {
 
 // Collective; the same on every rank.
 std::vector<Sample> measure(const calibrate::Setting& setting, const calibrate::Nodes& nodes,
-                            const calibrate::Scope& scope) {
+                            const calibrate::Scope& scope, int threads) {
     const bool speaks = setting.comm.rank() == 0;
     CalibrationProgress progress(!speaks || is_quiet(), scope.limit, setting.clock);
     calibrate::Measured measured = calibrate::measure_all(
         setting, nodes, scope,
         [&](const std::string& what, std::size_t done, std::size_t total) { progress.show(what, done, total); });
-    measured.samples.push_back(measure_step(setting));
+    measured.samples.push_back(measure_step(setting, threads));
     if (speaks && measured.left_out > 0) {
         say_notes(
             {fmt::format("{} of {} points were left out after {:.0f} s; gnnplan calibrate without --quick measures "
@@ -128,20 +133,22 @@ Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& opt
     Calibrated calibrated;
     Profile& profile = calibrated.profile;
     const calibrate::LoadReading before = system.read();
-    profile.samples = measure(setting, nodes, scope);
-    calibrated.load = told_load(calibrate::load_between(comm, nodes, with_mpi, before, system.read()));
+    profile.samples = measure(setting, nodes, scope, threads);
     ProfileFingerprint& fingerprint = profile.fingerprint.emplace(fingerprint_here(with_mpi));
     fingerprint.ranks = nodes.ranks_per_node();
     fingerprint.threads = threads;
     profile.machine = calibrate::fit_with_errors(base, profile.samples);
     profile.machine.calibration->threads = fingerprint.threads;
     profile.machine.calibration->processes = with_mpi;
-    if (too_busy(calibrated.load)) profile.machine.calibration->busy = calibrated.load.others;
     profile.machine.name = "calibrated";
     profile.machine.source = source_of(fingerprint, nodes, base);
     profile.machine.measured = true;
     profile.machine.ranks_per_node = nodes.ranks_per_node();
     profile.machine.memory_per_rank = memory;
+    profile.epoch_steps = measure_epochs(setting, profile.machine, {options.quick, scope.largest});
+    calibrate::correct(profile);
+    calibrated.load = told_load(calibrate::load_between(comm, nodes, with_mpi, before, system.read()));
+    if (too_busy(calibrated.load)) profile.machine.calibration->busy = calibrated.load.others;
     return calibrated;
 }
 
@@ -229,8 +236,35 @@ int run_under_mpi(const Context&, const CalibrateOptions&) {
 
 #endif
 
+// In place of measuring: the kept profile learns from runs.
+int learn(const Context& context, const CalibrateOptions& options) {
+    const Learner learner = learn_from_reports(options.from);
+    const std::string file = options.output.value_or(learner.file), text = io::write_profile(learner.profile);
+    io::write_file_atomically(file, text);
+    if (options.json) {
+        print(text);
+        return 0;
+    }
+    const Calibration& calibration = *learner.profile.machine.calibration;
+    std::string graphs;
+    for (const LearnedGraph& graph : calibration.learned_from) graphs += labelled("learned", "from " + graph.name);
+    print(graphs + corrections_text(calibration, use_color(context.color)) + epoch_errors_line(calibration) +
+          labelled("kept", file));
+    return 0;
+}
+
 int run_calibrate(const Context& context, const CalibrateOptions& options) {
+    if (!options.from.empty()) return learn(context, options);
     return comm::launched_by_mpi() ? run_under_mpi(context, options) : run_in_process(context, options);
+}
+
+void add_from(CLI::App& command, CalibrateOptions& options) {
+    CLI::Option* from = command.add_option("--from", options.from,
+                                           "Measure nothing: let the kept calibration that runs were predicted with "
+                                           "learn from their reports (gnnrun --report)");
+    from->type_name("REPORT");
+    for (const char* other : {"--quick", "--force", "--ranks", "--threads", "--ranks-per-node", "--largest"})
+        from->excludes(other);
 }
 
 }  // namespace
@@ -265,6 +299,7 @@ void add_calibrate(CLI::App& root, Context& context) {
     };
     command.add_option_function<double>("--seconds", take_seconds, "Measure each point for about so many seconds")
         ->type_name("S");
+    add_from(command, *options);
     command.add_flag("--json", options->json, "Print the profile (gnnplan.machine/1)");
     on_command(command, context, options, run_calibrate);
 }

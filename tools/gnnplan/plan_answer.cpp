@@ -1,6 +1,6 @@
 #include "tools/gnnplan/plan_answer.hpp"
 
-#include "planner/cost/tie.hpp"
+#include "planner/cost/likely.hpp"
 #include "tools/advise/certainty.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
@@ -49,7 +49,7 @@ std::string compared_text(const Selection& selection, const Certainty& certainty
         const double seconds = pyg->predicted.ranked_seconds();
         if (pyg->predicted.peak_bytes_per_rank > selection.memory_per_rank) {
             text = "; PyG's default does not fit";
-        } else if (cost::tie(seconds, chosen, selection.plan.machine)) {
+        } else if (cost::tie(pyg->predicted, selection.ranked.front().predicted, selection.plan.machine)) {
             ties.emplace_back("PyG's default");
         } else {
             text = fmt::format("; {:.1f} times as fast as PyG's default", seconds / chosen);

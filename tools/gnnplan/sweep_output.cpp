@@ -1,6 +1,7 @@
 #include "tools/gnnplan/sweep_output.hpp"
+#include "tools/advise/evidence.hpp"
 
-#include "planner/cost/tie.hpp"
+#include "planner/cost/likely.hpp"
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
@@ -42,8 +43,7 @@ std::vector<std::string> scaling_cells(const std::optional<Scaling>& scaling) {
 // "*9.2 ms", "~9.8 ms", "40 ms", "OOM", "-".
 std::string pivot_cell(const Sweep& sweep, const SweepPoint& point, const SweepPoint* fastest) {
     if (!point.best) return point.over_memory() ? "OOM" : "-";
-    const bool tie =
-        cost::tie(point.best->predicted.ranked_seconds(), fastest->best->predicted.ranked_seconds(), sweep.machine);
+    const bool tie = cost::tie(point.best->predicted, fastest->best->predicted, sweep.machine);
     return (&point == fastest ? "*" : tie ? "~" : "") + seconds_text(sweep, point);
 }
 

@@ -2,6 +2,7 @@
 // makes a panel of times for each facet, with bands of the model's error and the ideal speed-up, and a panel of fronts
 // of time and memory. plot.cpp draws panels as SVG and knows no sweep.
 #include "tools/gnnplan/sweep_plot.hpp"
+#include "tools/advise/evidence.hpp"
 
 #include "planner/cost/tie.hpp"
 #include "tools/advise/configuration_text.hpp"

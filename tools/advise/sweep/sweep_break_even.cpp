@@ -1,10 +1,12 @@
 #include "tools/advise/sweep/sweep_break_even.hpp"
 #include "tools/advise/sweep/sweep_link.hpp"
 
+#include "planner/cost/likely.hpp"
 #include "planner/cost/loading.hpp"
 #include "planner/cost/predict.hpp"
 #include "planner/cost/tie.hpp"
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/evidence.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/trust.hpp"
 
@@ -72,7 +74,8 @@ public:
         std::vector<LinkCurve> all;
         for (const auto& known : plans_) {
             LinkCurve curve{known->choice, {}};
-            for (const double rate : rates) curve.seconds.push_back(seconds_of(*known, machine_at(rate)));
+            for (const double rate : rates)
+                curve.seconds.push_back(predicted(*known, machine_at(rate)).ranked_seconds());
             all.push_back(std::move(curve));
         }
         return all;
@@ -104,14 +107,16 @@ private:
         return &plan;
     }
 
-    double seconds_of(const KnownPlan& plan, const Machine& machine) const {
+    Prediction predicted(const KnownPlan& plan, const Machine& machine) const {
         const Problem& problem = question_.loaded->problem;
         const GraphStats& graph = plan.numbered ? *plan.numbered : *problem.graph;
         Prediction predicted = cost::predict(plan.schedule, graph, machine, 0);
+        if (cost::knows_errors(machine))
+            predicted.by_part = cost::seconds_by_part(plan.schedule, predicted.step_seconds);
         if (problem.record.task == Task::infer)
             predicted.loading =
                 cost::loading_seconds(plan.schedule, graph, problem.record.graph, problem.listing, machine);
-        return predicted.ranked_seconds();
+        return predicted;
     }
 
     Machine machine_at(double bytes_per_second) const {
@@ -127,9 +132,9 @@ private:
         varied.machine = machine_at(bytes_per_second);
         Answer found{nothing, false};
         if (const SelectResult result = answer(varied)) {
-            const double best = result.selection->ranked.front().predicted.ranked_seconds();
+            const Prediction& best = result.selection->ranked.front().predicted;
             found.choice = remember(*result.selection)->choice;
-            found.sure = present_ != nullptr && !cost::tie(best, seconds_of(*present_, varied.machine), varied.machine);
+            found.sure = present_ != nullptr && !cost::tie(best, predicted(*present_, varied.machine), varied.machine);
         }
         return known_.emplace(bytes_per_second, std::move(found)).first->second;
     }
@@ -169,7 +174,7 @@ std::string change_line(const LinkBreakEven& link, const ChoiceChange& change, c
     const std::optional<SureChange>& sure = slower ? link.sure_slower : link.sure_faster;
     std::string line = fmt::format("  a link of {} or {} would change the choice to {}; ",
                                    rate_text(change.at, machine), slower ? "slower" : "faster", to);
-    const std::string error = fmt::format("{:.0f} %", 100 * cost::model_error(machine));
+    const std::string error = tie_text(machine);
     if (!sure) return line + fmt::format("but any {} link leaves a tie within {}", slower ? "slower" : "faster", error);
     line += fmt::format("a tie within {} {} to {}", error, slower ? "down" : "up", rate_text(sure->at, machine));
     return sure->choice == to ? line : line + ", where " + sure->choice + " leads by more";

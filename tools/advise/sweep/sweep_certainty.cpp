@@ -1,6 +1,6 @@
 #include "tools/advise/sweep/sweep_certainty.hpp"
 
-#include "planner/cost/tie.hpp"
+#include "planner/cost/likely.hpp"
 #include "tools/advise/certainty.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
 #include "tools/advise/sweep/sweep_sentences.hpp"
@@ -34,8 +34,7 @@ void judge(const Sweep& sweep, const Race& race, const Contest& contest, Verdict
     for (std::size_t i = 0; i < contest.entries.size(); ++i) {
         const SweepPoint& entry = *contest.entries[i];
         if (!entry.best) continue;
-        const bool tie =
-            cost::tie(entry.best->predicted.ranked_seconds(), fastest->best->predicted.ranked_seconds(), sweep.machine);
+        const bool tie = cost::tie(entry.best->predicted, fastest->best->predicted, sweep.machine);
         add(tie ? near : verdicts.behind, race.competitors[i]);
     }
     for (const std::string& name : near) add(near.size() > 1 ? verdicts.tied : verdicts.leading, name);
@@ -50,8 +49,19 @@ std::string decisions_text(const SweepCertainty& certainty, const Sweep& sweep, 
                             compared ? "" : "predicted to be ", once ? "" : " everywhere");
     }
     if (certainty.undecided.empty()) return text;
-    return text + fmt::format("Undecided{}, as less than {} apart: {}. ", once ? "" : " at some points",
-                              tie_text(sweep.machine), listed(certainty.undecided));
+    return text + fmt::format("Undecided{}, as {}: {}. ", once ? "" : " at some points", apart_text(sweep.machine),
+                              listed(certainty.undecided));
+}
+
+// Those of the point whose time is the least sure.
+std::optional<TimeFactors> widest_factors(const Sweep& sweep) {
+    std::optional<TimeFactors> widest = time_factors({}, sweep.machine, sweep.problem.task);
+    for (const SweepPoint& point : sweep.points) {
+        if (!point.best) continue;
+        const auto factors = time_factors(point.best->predicted, sweep.machine, sweep.problem.task);
+        if (factors && factors->most > widest->most) widest = factors;
+    }
+    return widest;
 }
 
 std::string factors_text(const std::optional<TimeFactors>& factors) {
@@ -80,7 +90,7 @@ SweepCertainty certainty_of(const Sweep& sweep) {
     std::erase_if(certainty.slower,
                   [&](const std::string& name) { return has(verdicts.tied, name) || has(verdicts.leading, name); });
     certainty.origin = origin_of(sweep.machine);
-    certainty.factors = time_factors(sweep.machine, sweep.problem.task);
+    certainty.factors = widest_factors(sweep);
     certainty.evidence = evidence_text(sweep.machine, certainty.origin, sweep.problem.task, sweep.problem.model.name);
     certainty.text = decisions_text(certainty, sweep, contests == 1) + factors_text(certainty.factors);
     return certainty;

@@ -1,6 +1,7 @@
 #include "tools/advise/sweep/sweep_sentences.hpp"
+#include "tools/advise/evidence.hpp"
 
-#include "planner/cost/tie.hpp"
+#include "planner/cost/likely.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +12,10 @@ namespace gnnplan::tools {
 namespace {
 
 double seconds_of(const SweepPoint* point) { return point->best->predicted.ranked_seconds(); }
+
+bool tie(const SweepPoint& a, const SweepPoint& b, const Sweep& sweep) {
+    return cost::tie(a.best->predicted, b.best->predicted, sweep.machine);
+}
 
 std::string prefixed(const std::string& settings, const std::string& sentence) {
     return settings.empty() ? sentence : settings + ": " + sentence;
@@ -56,7 +61,7 @@ std::string contest_text(const Sweep& sweep, const Race& race, const Contest& co
     for (const Entry& entry : entries) {
         if (&entry == &entries.front()) continue;
         const double first = seconds_of(entries.front().point), seconds = seconds_of(entry.point);
-        (cost::tie(seconds, first, sweep.machine) ? tied : slower)
+        (tie(*entry.point, *entries.front().point, sweep) ? tied : slower)
             .push_back(entry.name + " " + behind_text(seconds / first));
     }
     for (std::size_t i = 0; i < contest.entries.size(); ++i) {
@@ -80,7 +85,7 @@ std::size_t lead_begins(const Sweep& sweep, const std::vector<const Contest*>& c
     while (begin > 0) {
         const Contest& before = *contests[begin - 1];
         const SweepPoint* own = before.entries[leader];
-        if (!own->best || !cost::tie(seconds_of(own), seconds_of(before.fastest()), sweep.machine)) break;
+        if (!own->best || !tie(*own, *before.fastest(), sweep)) break;
         --begin;
     }
     return begin;
@@ -113,7 +118,7 @@ std::vector<std::string> contest_sentences(const Sweep& sweep, const Race& race)
 }
 
 std::string scaling_sentence(const Sweep& sweep, const Race& race, const Variation& ranks) {
-    std::vector<std::pair<std::string, double>> fewer;  // than the fastest: ranks, seconds
+    std::vector<std::pair<std::string, const SweepPoint*>> fewer;  // than the fastest: ranks, the best with them
     const SweepPoint* fastest = race.fastest();
     if (fastest == nullptr) return "";
     std::string number;
@@ -121,7 +126,7 @@ std::string scaling_sentence(const Sweep& sweep, const Race& race, const Variati
         const SweepPoint* best = contest.fastest();
         number = ranks.settings[contest.setting].text;
         if (best == fastest) break;
-        if (best != nullptr) fewer.emplace_back(number, seconds_of(best));
+        if (best != nullptr) fewer.emplace_back(number, best);
     }
     std::string text = number + (number == "1" ? " rank is the fastest" : " ranks are the fastest");
     if (fewer.empty()) {
@@ -130,23 +135,20 @@ std::string scaling_sentence(const Sweep& sweep, const Race& race, const Variati
         return planned == 1 ? "" : prefixed(race_text(sweep, race), text + ", more take longer");
     }
     const auto share = [&](const auto& other) {
-        const bool tie = cost::tie(other.second, seconds_of(fastest), sweep.machine);
+        const bool tied = tie(*other.second, *fastest, sweep);
         return fmt::format("{} {:.0f} % of their speed{}", other.first + (other.first == "1" ? " gives" : " give"),
-                           100 * seconds_of(fastest) / other.second,
-                           tie ? " (a tie within " + tie_text(sweep.machine) + ")" : "");
+                           100 * seconds_of(fastest) / seconds_of(other.second),
+                           tied ? " (a tie within " + tie_text(sweep.machine) + ")" : "");
     };
     text += "; " + share(fewer.back());
     // The fewest that nobody can tell from it.
-    const auto tied = std::find_if(fewer.begin(), fewer.end(), [&](const auto& other) {
-        return cost::tie(other.second, seconds_of(fastest), sweep.machine);
-    });
+    const auto tied = std::find_if(fewer.begin(), fewer.end(),
+                                   [&](const auto& other) { return tie(*other.second, *fastest, sweep); });
     if (tied != fewer.end() && std::next(tied) != fewer.end()) text += ", " + share(*tied);
     return prefixed(race_text(sweep, race), text);
 }
 
 }  // namespace
-
-std::string tie_text(const Machine& machine) { return fmt::format("{:.0f} %", 100 * cost::model_error(machine)); }
 
 std::vector<std::string> scaling_sentences(const Sweep& sweep) {
     const std::optional<std::size_t> axis = race_axis(sweep.variations);

@@ -27,7 +27,4 @@ std::vector<std::string> contest_sentences(const Sweep& sweep);
 // 4 ranks; 8 ranks would do".
 std::vector<std::string> nothing_fits_sentences(const Sweep& sweep);
 
-// "25 %": the error below which two times are a tie.
-std::string tie_text(const Machine& machine);
-
 }  // namespace gnnplan::tools

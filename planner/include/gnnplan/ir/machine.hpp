@@ -3,6 +3,7 @@
 
 #include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/tensor_memory.hpp>
+#include <gnnplan/ir/model_part.hpp>
 #include <gnnplan/ir/program.hpp>
 
 #include <cstdint>
@@ -133,6 +134,25 @@ struct OverlapCost {
     bool operator==(const OverlapCost&) const = default;
 };
 
+// How the steps of epochs differ from what the curves say of a part of the model: their seconds are factor * (seconds /
+// usual_seconds)^slope as many, and their logarithm is off by `spread` besides.
+struct StepCorrection {
+    static constexpr double usual_seconds = 1e-3;
+
+    ModelPart part = ModelPart::spmm;
+    double factor = 1;
+    double slope = 0;   // above -1, so that longer steps take longer
+    double spread = 0;  // standard deviation of log(measured / predicted)
+    bool operator==(const StepCorrection&) const = default;
+};
+
+// A graph whose epochs a profile has learned from: it is no test of its predictions.
+struct LearnedGraph {
+    std::string name;
+    std::string graph;  // Fingerprints::graph
+    bool operator==(const LearnedGraph&) const = default;
+};
+
 // Flops of a product between two looks after messages: enough to make looking cheap, and far fewer than are done while
 // what a product waits for travels.
 inline constexpr std::int64_t flops_per_look = 1'000'000;
@@ -157,8 +177,10 @@ struct Calibration {
     double error_median = 0;  // relative, of predicted epochs, cross-validated
     double error_p90 = 0;
     std::optional<OverlapCost> overlapping{};
-    std::optional<int> gemm_lanes{};  // columns that dense products compute at a time; unknown: 1
-    std::optional<int> threads{};     // of each rank that measured, where that is known
+    std::vector<StepCorrection> corrections{};  // by part, each once; empty: no epoch was measured
+    std::vector<LearnedGraph> learned_from{};   // by users' runs
+    std::optional<int> gemm_lanes{};            // columns that dense products compute at a time; unknown: 1
+    std::optional<int> threads{};               // of each rank that measured, where that is known
     std::optional<bool> processes{};  // whether those ranks were processes, and not threads of one; where it is known
     double busy = 0;                  // share of the cores that other programs took meanwhile, where it was too large
 };

@@ -30,8 +30,12 @@ struct StepRecord {
     std::int64_t counted_bytes = 0;
     std::vector<std::int64_t> predicted_bytes_by_rank;
     std::vector<std::int64_t> counted_bytes_by_rank;
-    double predicted_seconds = 0;          // max over ranks
-    double measured_seconds = 0;           // median over epochs of the max over ranks
+    double predicted_seconds = 0;  // max over ranks
+    double measured_seconds = 0;   // median over epochs of the max over ranks
+    // Median over epochs of how much the step moves the latest rank on: the steps add up to the epoch, and waiting for
+    // another rank is not counted again. 0 in reports of earlier versions.
+    double advance_seconds = 0;
+    std::optional<ModelPart> part{};       // that predicted it; unset in reports of earlier versions
     std::vector<ProductKernel> kernels{};  // for the step's product on rank 0, the one that computed it first
 };
 

@@ -17,6 +17,7 @@
 // To add a kind: its struct, a row in Operation, and its handler, exec::run_step.
 #pragma once
 
+#include <gnnplan/ir/model_part.hpp>
 #include <gnnplan/ir/steps/all_reduce.hpp>
 #include <gnnplan/ir/steps/edge.hpp>
 #include <gnnplan/ir/steps/edge_gather.hpp>
@@ -68,6 +69,9 @@ std::string signature_of(const Schedule& schedule, const Operation& operation);
 
 // The ranks that exchange with each other in the step, `rank` among them; of a local step itself alone.
 std::vector<int> exchange_group(const Schedule& schedule, const Operation& operation, int rank);
+
+// The part of the time model that predicts steps of this kind and with these switches.
+ModelPart part_of(const Operation& operation);
 
 // The product over nonzeros, of whatever program, that the step is; null of any other.
 const SpmmStep* product_of(const Operation& operation);

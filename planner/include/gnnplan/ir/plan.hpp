@@ -135,6 +135,8 @@ struct Prediction {
     // By rank, what it sends while edges are dealt, where the graph is loaded in shares; none: the file was not read
     // for it.
     std::vector<std::int64_t> dealt_bytes = {};
+    // An epoch's seconds by part of the model, where the machine knows how each part errs.
+    std::vector<PartSeconds> by_part = {};
 
     // The time that ranks plans; it has loading and setup where the pass, too, is done only once.
     double ranked_seconds() const { return loading.total() + setup_seconds + epoch_seconds; }

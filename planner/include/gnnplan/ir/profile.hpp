@@ -29,10 +29,20 @@ struct Sample {
     std::vector<double> seconds;
 };
 
+// A step of an epoch that ran on the machine of a profile, beside what its curves say, without corrections.
+struct EpochStep {
+    ModelPart part = ModelPart::spmm;
+    std::string graph;  // whose epoch it was
+    int run = 0;        // steps of one epoch have one number
+    double predicted = 0;
+    double measured = 0;  // StepRecord::advance_seconds
+};
+
 struct Profile {
     Machine machine;
     std::optional<ProfileFingerprint> fingerprint{};  // none: the figures were not measured by a calibration
     std::vector<Sample> samples{};
+    std::vector<EpochStep> epoch_steps{};
 };
 
 }  // namespace gnnplan

@@ -1,0 +1,71 @@
+#include "planner/cost/likely.hpp"
+
+#include "planner/cost/tie.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gnnplan::cost {
+namespace {
+
+constexpr double z = 1.2816;  // standard deviations on either side that hold 80 % of a normal distribution
+constexpr double median_of_normal = 0.6745;  // standard deviations that its median error is
+
+double spread_of(const Machine& machine, ModelPart part) {
+    const auto& all = machine.calibration->corrections;
+    const auto found = std::ranges::find(all, part, &StepCorrection::part);
+    return found == all.end() ? error_unmeasured : found->spread;
+}
+
+double seconds_of(const Prediction& prediction, ModelPart part) {
+    const auto found = std::ranges::find(prediction.by_part, part, &PartSeconds::part);
+    return found == prediction.by_part.end() ? 0 : found->seconds;
+}
+
+// Of all parts that either has.
+double deviation_of_difference(const Prediction& a, const Prediction& b, const Machine& machine) {
+    double squares = 0;
+    const auto add = [&](ModelPart part) {
+        squares += std::pow((seconds_of(a, part) - seconds_of(b, part)) * spread_of(machine, part), 2);
+    };
+    for (const PartSeconds& part : a.by_part) add(part.part);
+    for (const PartSeconds& part : b.by_part) {
+        if (seconds_of(a, part.part) == 0) add(part.part);
+    }
+    return std::sqrt(squares);
+}
+
+double deviation_of_logarithm(const Prediction& prediction, const Machine& machine) {
+    if (prediction.by_part.empty()) return model_error(machine) / median_of_normal;
+    return deviation_of_difference(prediction, {}, machine) / prediction.ranked_seconds();
+}
+
+}  // namespace
+
+std::vector<PartSeconds> seconds_by_part(const Schedule& schedule, const std::vector<double>& step_seconds) {
+    std::vector<PartSeconds> parts;
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        if (schedule.steps[i].phase != Phase::epoch || step_seconds[i] <= 0) continue;
+        const ModelPart part = part_of(schedule.steps[i].operation);
+        auto known = std::ranges::find(parts, part, &PartSeconds::part);
+        if (known == parts.end()) known = parts.insert(parts.end(), {part, 0});
+        known->seconds += step_seconds[i];
+    }
+    std::ranges::sort(parts, {}, &PartSeconds::part);
+    return parts;
+}
+
+bool knows_errors(const Machine& machine) { return machine.calibration && !machine.calibration->corrections.empty(); }
+
+Interval likely_seconds(const Prediction& prediction, const Machine& machine) {
+    const double seconds = prediction.ranked_seconds();
+    const double factor = seconds > 0 ? std::exp(z * deviation_of_logarithm(prediction, machine)) : 1;
+    return {seconds / factor, seconds * factor};
+}
+
+bool tie(const Prediction& a, const Prediction& b, const Machine& machine) {
+    if (a.by_part.empty() || b.by_part.empty()) return tie(a.ranked_seconds(), b.ranked_seconds(), machine);
+    return std::abs(a.ranked_seconds() - b.ranked_seconds()) <= z * deviation_of_difference(a, b, machine);
+}
+
+}  // namespace gnnplan::cost

@@ -1,0 +1,35 @@
+// The seconds between which a predicted time lies in four of five cases, and whether two predictions differ by more
+// than the model errs.
+#pragma once
+
+#include <gnnplan/ir/machine.hpp>
+#include <gnnplan/ir/plan.hpp>
+
+#include <vector>
+
+namespace gnnplan::cost {
+
+// An epoch's seconds by part of the model, those without left out; `step_seconds` are of all steps of the schedule.
+std::vector<PartSeconds> seconds_by_part(const Schedule& schedule, const std::vector<double>& step_seconds);
+
+struct Interval {
+    double low = 0;
+    double high = 0;
+};
+
+// Whether epochs have shown by how much each part of the model errs on this machine.
+bool knows_errors(const Machine& machine);
+
+// The 80 % interval of ranked_seconds() on a calibrated machine. Errors of steps of one part of the model are taken to
+// be equal, those of different parts independent:
+//   (log T's deviation)^2 = sum over parts of (t_part spread_part)^2 / T^2
+// Where no epoch was measured, the calibration's median error, as of a normal distribution, is that of all parts.
+Interval likely_seconds(const Prediction& prediction, const Machine& machine);
+
+// Whether two predictions are within the model's error of each other. Where epochs have shown that of each part, it is
+// that of the difference:
+//   |T_a - T_b| <= z sqrt(sum over parts of ((t_part,a - t_part,b) spread_part)^2), z = 1.28 (80 %)
+// in which the steps that both have in common cancel. Elsewhere they differ by no more than model_error of the shorter.
+bool tie(const Prediction& a, const Prediction& b, const Machine& machine);
+
+}  // namespace gnnplan::cost

@@ -1,0 +1,29 @@
+// The parts of the time model, each of which predicts some kinds of steps and errs in its own way.
+#pragma once
+
+#include <cstdint>
+
+namespace gnnplan {
+
+enum class ModelPart : std::uint8_t {
+    spmm,             // sums over nonzeros whose operand is on the rank
+    spmm_panels,      // sums over panels that come from other ranks
+    spmm_rows,        // sums over needed rows
+    spmm_overlapped,  // either while messages are under way
+    programs,         // other programs over nonzeros
+    gemm,
+    weight_gradient,
+    elementwise,
+    loss,
+    redistribution,
+    reduce_scatter,
+    all_reduce,
+    update,
+};
+
+struct PartSeconds {
+    ModelPart part = ModelPart::spmm;
+    double seconds = 0;
+};
+
+}  // namespace gnnplan

@@ -1,0 +1,40 @@
+#include <gnnplan/ir/operation.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace gnnplan {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ModelPart>, 8> parts_by_kind{
+    {{GemmStep::kind, ModelPart::gemm},
+     {RingGemmStep::kind, ModelPart::gemm},
+     {WeightGradStep::kind, ModelPart::weight_gradient},
+     {LossStep::kind, ModelPart::loss},
+     {RedistributeStep::kind, ModelPart::redistribution},
+     {ReduceScatterStep::kind, ModelPart::reduce_scatter},
+     {AllReduceStep::kind, ModelPart::all_reduce},
+     {UpdateStep::kind, ModelPart::update}}};
+
+ModelPart part_of(const SpmmStep& product) {
+    if (product.program != Program::sum) return ModelPart::programs;
+    if (product.overlap) return ModelPart::spmm_overlapped;
+    switch (product.exchange) {
+        case Exchange::none: return ModelPart::spmm;
+        case Exchange::rows: return ModelPart::spmm_rows;
+        default: return ModelPart::spmm_panels;
+    }
+}
+
+}  // namespace
+
+ModelPart part_of(const Operation& operation) {
+    if (const SpmmStep* product = product_of(operation)) return part_of(*product);
+    const std::string_view kind = kind_of(operation);
+    const auto* const found = std::ranges::find(parts_by_kind, kind, &std::pair<std::string_view, ModelPart>::first);
+    return found == parts_by_kind.end() ? ModelPart::elementwise : found->second;
+}
+
+}  // namespace gnnplan

@@ -1,0 +1,184 @@
+#include "tools/gnnplan/calibrate_epochs.hpp"
+
+#include "planner/catalog/machines.hpp"
+#include "runtime/blocks/graph_counts.hpp"
+#include "runtime/comm/self.hpp"
+#include "runtime/data/dataset.hpp"
+#include "runtime/generate/generate.hpp"
+#include "runtime/train/train.hpp"
+
+#include <gnnplan/models.hpp>
+#include <gnnplan/select.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace gnnplan::tools {
+namespace {
+
+// A graph that is drawn, and the widths of the layers that train on it.
+struct Drawn {
+    std::string name;
+    data::RmatOptions graph;
+    std::vector<std::int64_t> widths;
+};
+
+constexpr data::RmatOptions uniform{.a = 0.25, .b = 0.25, .c = 0.25, .d = 0.25};
+
+Drawn drawn(const char* name, data::RmatOptions graph, std::int64_t vertices, std::int64_t degree,
+            std::vector<std::int64_t> widths, std::int64_t largest) {
+    graph.vertices = std::clamp<std::int64_t>(largest / 4 / widths.front(), 1, vertices);
+    graph.nonzeros = degree * graph.vertices;
+    graph.seed = 7;
+    return {name, graph, std::move(widths)};
+}
+
+// Short rows and long ones, hubs and none, widths that are whole vectors and others.
+std::vector<Drawn> drawn_problems(const EpochScope& scope) {
+    std::vector<Drawn> problems{drawn("calibration: R-MAT", {}, 60'000, 15, {128, 256, 41}, scope.largest)};
+    if (scope.quick) return problems;
+    problems.push_back(drawn("calibration: uniform", uniform, 150'000, 6, {300, 64, 100}, scope.largest));
+    problems.push_back(drawn("calibration: dense", {}, 20'000, 100, {602, 128, 128, 41}, scope.largest));
+    return problems;
+}
+
+data::Dataset dataset_of(const Drawn& drawn) {
+    data::Arrays arrays = data::arrays_of(data::generate_rmat(drawn.graph));
+    arrays.name = drawn.name;
+    arrays.features = drawn.widths.front();
+    arrays.feature.assign(static_cast<std::size_t>(arrays.vertices * arrays.features), 0.5F);
+    const auto classes = static_cast<std::int32_t>(drawn.widths.back());
+    for (std::int32_t vertex = 0; vertex < arrays.vertices; ++vertex) {
+        arrays.label.push_back(vertex % classes);
+        arrays.subset.push_back(data::train);
+    }
+    return data::make_dataset(std::move(arrays));
+}
+
+data::Dataset tiny_graph() {
+    data::PlantedOptions options;
+    options.vertices = 32;
+    options.nonzeros = 128;
+    options.classes = 2;
+    options.features = 4;
+    return data::make_dataset(data::arrays_of(data::generate_planted(options)));
+}
+
+Problem problem_of(const data::Dataset& dataset, const data::GraphCounts& counts, std::vector<std::int64_t> widths,
+                   int ranks) {
+    Problem problem;
+    GraphRecord& graph = problem.record.graph;
+    graph.name = "drawn";
+    graph.source = "generated";
+    graph.vertices = dataset.vertices();
+    graph.nonzeros = dataset.nonzeros();
+    graph.exact = true;
+    graph.symmetric = dataset.graph().symmetric;
+    problem.record.model.name = "gcn";
+    problem.record.model.widths = std::move(widths);
+    problem.record.ranks = ranks;
+    problem.ops = models::gcn(problem.record.model.widths, false);
+    problem.graph = &counts;
+    return problem;
+}
+
+// None where the ranks have no such plan.
+std::optional<Plan> plan_of(const Problem& problem, const Machine& machine, SelectOptions options,
+                            const data::Dataset& dataset) {
+    options.alternatives = false;
+    SelectResult result = select(problem, machine, options);
+    if (!result) return std::nullopt;
+    result.selection->plan.fingerprints.graph = dataset.fingerprint();
+    return std::move(result.selection->plan);
+}
+
+// Both orders; on several ranks with redistributions, and whatever 1D has to exchange.
+std::vector<SelectOptions> kinds_of_plans(std::size_t layers, int ranks) {
+    std::vector<SelectOptions> kinds;
+    for (const Order order : {Order::sparse_first, Order::dense_first}) {
+        SelectOptions& options = kinds.emplace_back();
+        options.forward = Orders(layers, order);
+        if (ranks > 1) options.scheme = "rdm";
+    }
+    if (ranks > 1) kinds.emplace_back().scheme = "1d";
+    return kinds;
+}
+
+// The first of the candidates, and those whose steps are of a part of the model that none before has.
+std::vector<std::size_t> different_ones(const std::vector<Candidate>& candidates) {
+    std::set<ModelPart> seen;
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const std::size_t before = seen.size();
+        for (const Step& step : candidates[i].schedule.steps) {
+            if (step.phase == Phase::epoch) seen.insert(part_of(step.operation));
+        }
+        if (seen.size() > before) chosen.push_back(i);
+    }
+    return chosen;
+}
+
+train::TrainOptions training(const calibrate::Setting& setting, int threads, std::int64_t epochs) {
+    train::TrainOptions options;
+    options.threads = threads;
+    options.epochs = epochs;
+    options.eval_every = 0;
+    options.autotune = 0;
+    options.device = [&setting] { return kernels::host_device(setting.kernels); };
+    return options;
+}
+
+// Drops features where the plan lets them vary, as it was predicted.
+RunReport train_plan(const calibrate::Setting& setting, const Plan& plan, const data::Dataset& dataset) {
+    constexpr std::int64_t epochs = 8;
+    constexpr double dropout = 0.5;
+    train::TrainOptions options = training(setting, plan.machine.calibration->threads.value_or(1), epochs);
+    options.dropout = dropout;
+    options.input_dropout = plan.candidates.front().configuration.constant_input ? 0 : dropout;
+    return train::train(setting.comm, plan, dataset, options, {}, setting.clock);
+}
+
+}  // namespace
+
+Sample measure_step(const calibrate::Setting& setting, int threads) {
+    const data::Dataset dataset = tiny_graph();
+    const data::GraphCounts counts(dataset.graph(), dataset.subset());
+    const Problem problem = problem_of(dataset, counts, {dataset.features(), 4, dataset.classes()}, 1);
+    const Plan plan = plan_of(problem, catalog::find_machine("cpu-node"), {}, dataset).value();
+    const auto steps = std::ranges::count(plan.candidates.front().schedule.steps, Phase::epoch, &Step::phase);
+    constexpr std::int64_t epochs = 500;
+    comm::SelfCommunicator self;
+    setting.comm.barrier();
+    const RunReport report = train::train(self, plan, dataset, training(setting, threads, epochs), {}, setting.clock);
+    const double seconds = report.measured.epoch_seconds / static_cast<double>(steps);
+    return {"step", {steps}, {comm::control_max(setting.comm, seconds)}};
+}
+
+std::vector<EpochStep> measure_epochs(const calibrate::Setting& setting, const Machine& machine,
+                                      const EpochScope& scope) {
+    std::vector<EpochStep> steps;
+    int run = 0;
+    for (const Drawn& each : drawn_problems(scope)) {
+        const data::Dataset dataset = dataset_of(each);
+        const data::GraphCounts counts(dataset.graph(), dataset.subset());
+        const Problem problem = problem_of(dataset, counts, each.widths, setting.comm.size());
+        for (const SelectOptions& options : kinds_of_plans(each.widths.size() - 1, setting.comm.size())) {
+            std::optional<Plan> plan = plan_of(problem, machine, options, dataset);
+            if (!plan) continue;
+            const std::vector<Candidate> candidates = std::exchange(plan->candidates, {});
+            for (const std::size_t i : different_ones(candidates)) {
+                plan->candidates = {candidates[i]};
+                for (const StepRecord& step : train_plan(setting, *plan, dataset).steps) {
+                    steps.push_back({step.part.value(), each.name, run, step.predicted_seconds, step.advance_seconds});
+                }
+                ++run;
+            }
+        }
+    }
+    return steps;
+}
+
+}  // namespace gnnplan::tools
