@@ -95,15 +95,17 @@ std::optional<Plan> plan_of(const Problem& problem, const Machine& machine, Sele
     return std::move(result.selection->plan);
 }
 
-// Both orders; on several ranks with redistributions, and whatever 1D has to exchange.
+// Both orders; on several ranks with redistributions, and with whatever 1D exchanges.
 std::vector<SelectOptions> kinds_of_plans(std::size_t layers, int ranks) {
     std::vector<SelectOptions> kinds;
     for (const Order order : {Order::sparse_first, Order::dense_first}) {
-        SelectOptions& options = kinds.emplace_back();
-        options.forward = Orders(layers, order);
-        if (ranks > 1) options.scheme = "rdm";
+        for (const char* scheme : {"rdm", "1d"}) {
+            SelectOptions& options = kinds.emplace_back();
+            options.forward = Orders(layers, order);
+            if (ranks == 1) break;
+            options.scheme = scheme;
+        }
     }
-    if (ranks > 1) kinds.emplace_back().scheme = "1d";
     return kinds;
 }
 
