@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t least_steps = 4;
 constexpr double least_spread = 0.02;
+constexpr double most_spread = 1;
 constexpr double spread_of_graphs = 0.06;  // over their number: what a few graphs say of others
 constexpr double most_slope = 0.2;
 constexpr double holds = 0.8, deviations = 1.2816;  // so many errors of a normal distribution are within so many of it
@@ -121,7 +122,7 @@ std::vector<StepCorrection> fit_corrections(std::span<const EpochStep> steps) {
         if (points.size() < least_steps) continue;
         const Line line = fit_line(points);
         const double spread = weighted_quantile(points, line, holds) / deviations;
-        corrections.push_back({part, std::exp(line.at_usual), line.slope, std::max(least, spread)});
+        corrections.push_back({part, std::exp(line.at_usual), line.slope, std::clamp(spread, least, most_spread)});
     }
     return corrections;
 }

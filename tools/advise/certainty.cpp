@@ -98,13 +98,6 @@ io::Document encode(const std::vector<Contender>& contenders) {
     return array;
 }
 
-io::Document encode_range(const Certainty& certainty) {
-    if (!certainty.factors) return {};
-    return io::Document::object({{"least", certainty.seconds * certainty.factors->least},
-                                 {"likely", certainty.seconds * certainty.factors->likely},
-                                 {"most", certainty.seconds * certainty.factors->most}});
-}
-
 }  // namespace
 
 std::string listed(const std::vector<std::string>& names) {
@@ -118,6 +111,13 @@ std::string range_text(double seconds, const std::optional<TimeFactors>& factors
     if (!factors) return fmt::format("{} {} if the figures of the machine hold.", what, likely);
     const std::string span = span_text(seconds * factors->least, seconds * factors->most, machine);
     return fmt::format("{} {}{}.", what, span, span == likely ? "" : " (likely " + likely + ")");
+}
+
+io::Document encode_range(double seconds, const std::optional<TimeFactors>& factors) {
+    if (!factors) return {};
+    return io::Document::object({{"least", seconds * factors->least},
+                                 {"likely", seconds * factors->likely},
+                                 {"most", seconds * factors->most}});
 }
 
 Certainty certainty_of(const Plan& plan) {
@@ -159,7 +159,7 @@ io::Document encode(const Certainty& certainty) {
     return io::Document::object({{"text", certainty.text},
                                  {"slower", encode(certainty.slower)},
                                  {"undecided", encode(undecided)},
-                                 {"range_seconds", encode_range(certainty)},
+                                 {"range_seconds", encode_range(certainty.seconds, certainty.factors)},
                                  {"machine", text(certainty.origin)},
                                  {"evidence", certainty.evidence}});
 }

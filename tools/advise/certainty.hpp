@@ -39,6 +39,9 @@ io::Document encode(const Certainty& certainty);
 // "An epoch takes 9.2 to 74 ms (likely 28 ms)."
 std::string range_text(double seconds, const std::optional<TimeFactors>& factors, const Machine& machine, Task task);
 
+// {least, likely, most} seconds; null where nobody has compared any.
+io::Document encode_range(double seconds, const std::optional<TimeFactors>& factors);
+
 // "1d, 1.5d and rdm"
 std::string listed(const std::vector<std::string>& names);
 

@@ -3,6 +3,7 @@
 #include "planner/cost/tie.hpp"
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/plan_keys.hpp"
+#include "tools/advise/certainty.hpp"
 #include "tools/advise/json/selection_json.hpp"
 #include "tools/advise/sweep/sweep_certainty.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
@@ -30,6 +31,12 @@ io::Document encode_best(const std::optional<RankedConfiguration>& best) {
     return best ? encode(*best) : io::Document();
 }
 
+io::Document encode_range(const Sweep& sweep, const SweepPoint& point) {
+    if (!point.best) return {};
+    const Prediction& predicted = point.best->predicted;
+    return encode_range(predicted.ranked_seconds(), time_factors(predicted, sweep.machine, sweep.problem.task));
+}
+
 io::Document encode_points(const Sweep& sweep) {
     const bool drops = sweep.problem.run.drops_features().has_value();
     io::Document points = io::Document::array();
@@ -42,6 +49,7 @@ io::Document encode_points(const Sweep& sweep) {
         }
         io::Document entry = io::Document::object({{"settings", std::move(settings)}});
         entry.set("best", encode_best(point.best));
+        entry.set("range_seconds", encode_range(sweep, point));
         entry.set("with_feature_dropout", drops ? io::Document() : encode_best(point.otherwise));
         entry.set("without_feature_dropout", drops ? encode_best(point.otherwise) : io::Document());
         entry.set("exit_code", point.best ? 0 : static_cast<int>(point.code));

@@ -1,6 +1,7 @@
 #include "tools/advise/sweep/sweep_csv.hpp"
 #include "planner/io/enum_names.hpp"
 #include "tools/advise/configuration_text.hpp"
+#include "tools/advise/evidence.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
 
 #include <fmt/format.h>
@@ -42,10 +43,12 @@ std::vector<std::string> setting_cells(const Sweep& sweep, const SweepPoint& poi
     return cells;
 }
 
-constexpr std::array<const char*, 6> more_keys{
-    "speed_up", "efficiency", "needed_bytes_per_rank", "other_feature_dropout", "other_scheme", "other_epoch_seconds"};
+constexpr std::array<const char*, 8> more_keys{
+    "speed_up",     "efficiency",          "needed_bytes_per_rank", "other_feature_dropout",
+    "other_scheme", "other_epoch_seconds", "least_seconds",         "most_seconds"};
 
-// The values of more_keys, in their order. The last three are of the answer where runs treat their features otherwise.
+// The values of more_keys, in their order. Those named "other" are of the answer where runs treat their features
+// otherwise.
 std::vector<std::string> more_values(const Sweep& sweep, const SweepPoint& point,
                                      const std::optional<Scaling>& scaling) {
     std::vector<std::string> cells{scaling ? fmt::format("{}", scaling->speed_up) : "",
@@ -56,6 +59,12 @@ std::vector<std::string> more_values(const Sweep& sweep, const SweepPoint& point
         cells[3] = sweep.problem.run.drops_features() ? "off" : "on";
         cells[4] = scheme_of(point.otherwise->configuration);
         cells[5] = fmt::format("{}", point.otherwise->predicted.epoch_seconds);
+    }
+    if (!point.best) return cells;
+    const Prediction& predicted = point.best->predicted;
+    if (const auto factors = time_factors(predicted, sweep.machine, sweep.problem.task)) {
+        cells[6] = fmt::format("{}", factors->least * predicted.ranked_seconds());
+        cells[7] = fmt::format("{}", factors->most * predicted.ranked_seconds());
     }
     return cells;
 }
