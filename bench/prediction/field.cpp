@@ -1,6 +1,7 @@
 #include "bench/prediction/field.hpp"
 
 #include "bench/prediction/sample.hpp"
+#include "planner/cost/likely.hpp"
 #include "planner/cost/predict.hpp"
 #include "planner/search/full_space.hpp"
 #include "planner/search/paper_space.hpp"
@@ -72,7 +73,8 @@ std::vector<Candidate> choose_field(const Problem& problem, const Machine& machi
         const GraphStats& graph = graphs.numbered(schedule.numbering);
         const std::int64_t peak = peak_bytes_per_rank(schedule, graph);
         if (peak > space->memory_per_rank) return false;
-        const Prediction predicted = cost::predict(schedule, graph, machine, peak);
+        Prediction predicted = cost::predict(schedule, graph, machine, peak);
+        if (cost::knows_errors(machine)) predicted.by_part = cost::seconds_by_part(schedule, predicted.step_seconds);
         fitting[position] = {configuration, std::move(schedule), predicted};
         return true;
     };

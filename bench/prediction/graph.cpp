@@ -34,11 +34,17 @@ private:
 
 void draw(const std::string& graph, const std::filesystem::path& file) {
     const auto numbers = tools::parse_counts(graph.substr(drawn.size()), ':', {1});
-    if (numbers.size() != 3) throw Error(ErrorCode::usage, "write rmat:VERTICES:NONZEROS:SEED", graph);
+    if (numbers.size() != 3 && numbers.size() != 4)
+        throw Error(ErrorCode::usage, "write rmat:VERTICES:NONZEROS:SEED or rmat:VERTICES:NONZEROS:SEED:A", graph);
     data::RmatOptions options;
     options.vertices = numbers[0];
     options.nonzeros = numbers[1];
     options.seed = static_cast<std::uint64_t>(numbers[2]);
+    if (numbers.size() == 4) {
+        constexpr double percent = 100;
+        options.a = static_cast<double>(numbers[3]) / percent;
+        options.b = options.c = options.d = (1 - options.a) / 3;
+    }
     data::write_graph(data::generate_rmat(options), file);
 }
 

@@ -39,7 +39,9 @@ struct Options {
 };
 
 void add_flags(CLI::App& app, Options& options) {
-    app.add_option("--graph", options.graph.graph, "A graph, or rmat:VERTICES:NONZEROS:SEED")->required();
+    app.add_option("--graph", options.graph.graph,
+                   "A graph, or rmat:VERTICES:NONZEROS:SEED, and :A for the percentage of R-MAT's first quadrant")
+        ->required();
     app.add_flag("--symmetrise", options.graph.symmetrise, "Add the reverse of every edge");
     tools::add_counts(app, "--widths", options.widths, "Widths of the layers, e.g. 602,128,41", {1}, 2)->required();
     app.add_option("--model", options.model, "gcn, gin, agnn, sage:AGGREGATOR, or gat:HEADS")->capture_default_str();
@@ -105,10 +107,12 @@ int measure(comm::Communicator& comm, Options& options) {
     const data::GraphCounts counts(dataset.graph(), dataset.subset());
     search::NumberedGraphs graphs(counts);
     std::vector<Candidate> field;
+    Machine machine;
     comm::agree(comm, [&] {
+        machine = load_machine(options.machine);
         const Problem problem = problem_of(dataset, options, counts, comm.size());
         std::size_t listed = 0;
-        field = bench::choose_field(problem, load_machine(options.machine), options.field, graphs, listed);
+        field = bench::choose_field(problem, machine, options.field, graphs, listed);
         if (speaks) {
             fmt::print(stderr, "{}: running {} of {} configurations\n", dataset.report().describe(), field.size(),
                        listed);
@@ -122,8 +126,8 @@ int measure(comm::Communicator& comm, Options& options) {
                     {options.narrow, options.seconds, matrix.normalisation, options.resident, progress});
     comm::agree(comm, [&] {
         if (!speaks) return;
-        const std::string text =
-            bench::rows_text({options.graph.graph, options.widths, comm.size(), options.network}, field, outcomes);
+        const std::string text = bench::rows_text(
+            {options.graph.graph, options.widths, comm.size(), options.network, machine}, field, outcomes);
         if (options.output.empty()) {
             tools::print(text);
         } else {

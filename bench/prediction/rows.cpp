@@ -1,5 +1,6 @@
 #include "bench/prediction/rows.hpp"
 
+#include "planner/cost/likely.hpp"
 #include "planner/io/document.hpp"
 #include "planner/io/enum_names.hpp"
 #include "tools/advise/configuration_text.hpp"
@@ -42,6 +43,7 @@ std::string rows_text(const Setting& setting, const std::vector<Candidate>& fiel
     io::Document rows = io::Document::array();
     for (std::size_t i = 0; i < field.size(); ++i) {
         const Configuration& configuration = field[i].configuration;
+        const cost::Interval likely = cost::likely_seconds(field[i].predicted, setting.machine);
         rows.push(io::Document::object({{"graph", setting.graph},
                                         {"widths", setting.widths},
                                         {"ranks", setting.ranks},
@@ -49,6 +51,8 @@ std::string rows_text(const Setting& setting, const std::vector<Candidate>& fiel
                                         {"configuration", tools::configuration_text(configuration)},
                                         {"operands", text(configuration.operands)},
                                         {"predicted_seconds", field[i].predicted.epoch_seconds},
+                                        {"predicted_low", likely.low},
+                                        {"predicted_high", likely.high},
                                         {"measured_seconds", outcomes[i].seconds},
                                         {"low", outcomes[i].interval.low},
                                         {"high", outcomes[i].interval.high},

@@ -16,12 +16,14 @@ struct Setting {
     std::vector<std::int64_t> widths;
     int ranks = 1;
     std::string network;  // a name for what lies between the ranks
+    Machine machine;      // that predicted
 };
 
 // An array with an object for each configuration, in the order of `field`:
 //   graph, widths, ranks, network   the setting
 //   configuration, operands         the configuration in words
 //   predicted_seconds               of an epoch
+//   predicted_low, predicted_high   between these in four of five cases
 //   measured_seconds                median over turns of the largest over ranks
 //   low, high                       between these the median lies with a confidence of 95 % (interval.hpp)
 //   fastest, slowest                epoch

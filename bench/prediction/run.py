@@ -3,19 +3,24 @@
 
     bench/prediction/run.py --build build/release             about 20 minutes on two cores
     bench/prediction/run.py --build build/release --quick     under 4
+    bench/prediction/run.py --build build/release --draw                 a quarter of an hour, and the calibrations
     bench/prediction/run.py --build build/release --graphs ego-twitter.txt.gz --widths 602,128,41 --symmetrise --json
 
 The corpus: real graphs where there are some, R-MAT graphs drawn from seeds of their own, one rank and two (mpirun), a thread a
 rank; then two and four ranks in network namespaces whose links are limited. Configurations are sampled from the full space
 (sample.hpp); none of this is used by the calibration. Real graphs lie in the folder --data, or GNNPLAN_DATA, or ../shared/data
 beside the checkout; those that are not there are left out, and named. Without --machine, the user's calibration for each number of
-ranks serves where there is one. --graphs replaces the corpus' graphs. Exit status 1 if a bar is missed, 2 if a run failed.
+ranks serves where there is one. --graphs replaces the corpus' graphs. --draw draws problems instead (draw.py), by the digest of the
+commit, or by the text that it is given, measures the first and the last of them twice, and judges with drawn.py; --log appends the
+verdict to a file, which says whether it was the first one of this commit on this make of processor: only that one counts. Exit status 1 if a bar is missed, 2 if a run failed.
 """
-import argparse, itertools, json, os, pathlib, shutil, subprocess, sys, tempfile, time
+import argparse, datetime, itertools, json, os, pathlib, shutil, subprocess, sys, tempfile, time
 from typing import NamedTuple
 
 sys.dont_write_bytecode = True
 
+import draw
+import drawn
 import judge
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -29,6 +34,7 @@ class Problem(NamedTuple):
     symmetrise: bool = False
     name: str = ""  # of the graph in the rows; default: the graph, and the model unless it is gcn
     model: str = "gcn"  # or gin, agnn, sage:AGGREGATOR, gat:HEADS
+    again: bool = False  # the same was measured before
 
 
 LOCAL = [Problem("rmat:170000:2490000:70101", "128,256,40", 12),     # ogbn-arxiv's size
@@ -60,6 +66,7 @@ QUICK_REAL = [problem._replace(most=8) for problem in (REAL[2], REAL[4])]
 QUICK_LIMITED = [Problem("rmat:16000:250000:70109", "128,64,16", 8)]
 QUICK_NETWORKS = [(2, "1gbit")]
 
+DRAWN_MOST = 6
 NAMED_MOST = 16  # configurations of a graph named at run time
 SECONDS, QUICK_SECONDS = 20, 8  # of repeated epochs of a problem, where the intervals do not get narrow before
 
@@ -71,6 +78,8 @@ def arguments():
     parser.add_argument("--calibrate", action="store_true", help="calibrate for each number of ranks, whatever the user has")
     parser.add_argument("--quick", action="store_true", help="a smaller corpus, and quick calibrations")
     parser.add_argument("--graphs", nargs="+", metavar="FILE", help="judge these graphs")
+    parser.add_argument("--draw", nargs="?", const="", metavar="SEED", help="judge drawn problems; default: drawn by the digest of the commit")
+    parser.add_argument("--log", help="with --draw: append the verdict to this file, a line of JSON for each")
     parser.add_argument("--widths", default="602,128,41", help="for --graphs; default 602,128,41")
     parser.add_argument("--symmetrise", action="store_true", help="add the reverse of every edge of --graphs")
     parser.add_argument("--data", help="folder of the real graphs; default: GNNPLAN_DATA, else ../shared/data beside the checkout")
@@ -82,6 +91,10 @@ def arguments():
     options = parser.parse_args()
     options.data = pathlib.Path(options.data or os.environ.get("GNNPLAN_DATA") or HERE.parents[2] / "shared/data")
     options.seconds = options.seconds or (QUICK_SECONDS if options.quick else SECONDS)
+    if options.draw == "":
+        options.draw = commit()
+    if options.draw is not None and options.graphs:
+        parser.error("--draw and --graphs exclude each other")
     if options.machine and options.calibrate:
         parser.error("--machine and --calibrate exclude each other")
     if not shutil.which("mpirun"):
@@ -95,6 +108,34 @@ def arguments():
         if not (pathlib.Path(options.build) / "bin" / tool).is_file():
             parser.error(f"{options.build} has no bin/{tool}")
     return options
+
+
+def commit():
+    """Its digest, of a tree that is as committed: else nobody can say that the model did not know the draw."""
+    git = lambda *words: subprocess.run(["git", "-C", str(HERE), *words], capture_output=True, text=True).stdout.strip()
+    if git("status", "--porcelain"):
+        print("the tree has changes that are not committed: the draw of its last commit was known to them", file=sys.stderr)
+    return git("rev-parse", "HEAD") or sys.exit("--draw needs a checkout of git, or a text to draw by")
+
+
+def drawn_problems(seed):
+    """The first and the last ones first, and once more in the end."""
+    problems = [Problem(each.graph, each.widths, DRAWN_MOST, model=each.model) for each in draw.draw(seed)]
+    ends = [problems[0], problems[-1]]
+    return ends + problems[1:-1] + [problem._replace(again=True) for problem in ends]
+
+
+def learned_names(profile):
+    """Names of graphs that a profile has learned from (gnnplan calibrate --from), as their reports or files are called."""
+    learned = profile.get("calibration", {}).get("learned_from", [])
+    return {pathlib.PurePath(graph["name"]).name.split(".")[0] for graph in learned}
+
+
+def refuse_learned(profile, problems, path):
+    names = learned_names(profile)
+    for problem in problems:
+        if pathlib.PurePath(problem.graph).name.split(".")[0] in names:
+            sys.exit(f"{path} has learned from {problem.graph}, so it cannot be judged on it; calibrate anew, or leave the graph out")
 
 
 def found(problems, data):
@@ -116,6 +157,8 @@ def corpus(options):
         # Ranks in namespaces start in folders of their own.
         named = [Problem(str(pathlib.Path(graph).resolve()), options.widths, NAMED_MOST, options.symmetrise) for graph in options.graphs]
         return named, named, networks
+    if options.draw is not None:
+        return drawn_problems(options.draw), [], []
     if options.quick:
         return QUICK_LOCAL + found(QUICK_REAL, options.data), QUICK_LIMITED, networks
     return LOCAL + found(REAL, options.data) + MODELS + found(REAL_MODELS, options.data), LIMITED, networks
@@ -145,11 +188,13 @@ class Machines:
         cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
         self.kept = None if options.calibrate else pathlib.Path(cache) / "gnnplan"
         self.named, self.tools, self.scratch, self.quick, self.found = options.machine, tools, scratch, options.quick, {}
+        self.judged = options.problems
 
     def of(self, ranks):
         if ranks not in self.found:
             self.found[ranks] = self.named or self.kept_for(ranks) or self.calibrate(ranks)
             profile = json.loads(pathlib.Path(self.found[ranks]).read_text()) if os.path.isfile(self.found[ranks]) else {}
+            refuse_learned(profile, self.judged, self.found[ranks])
             print(f"profile for {ranks} rank(s): {self.found[ranks]}, {profile.get('source', 'a preset')}", file=sys.stderr, flush=True)
         return self.found[ranks]
 
@@ -173,7 +218,8 @@ def say(what, seconds):
 def with_names(rows, problem):
     """The rows, with the graph called as the corpus calls it, wherever it lies."""
     model = "" if problem.model == "gcn" else f" {problem.model}"
-    return [{**row, "graph": (problem.name or problem.graph) + model} for row in rows]
+    again = {"again": True} if problem.again else {}
+    return [{**row, "graph": (problem.name or problem.graph) + model, **again} for row in rows]
 
 
 def measure_local(problems, options, tools, scratch):
@@ -203,12 +249,15 @@ def measure_limited(problems, networks, options, scratch):
 def main():
     options = arguments()
     local, limited, networks = corpus(options)
+    options.problems = local
     missing = [tool for tool in NETWORK_TOOLS if not shutil.which(tool)]
     rows = []
     with tempfile.TemporaryDirectory(prefix="gnnplan-prediction-") as folder:
         scratch = pathlib.Path(folder)
         parts = [measure_local(local, options, pathlib.Path(options.build).resolve() / "bin", scratch)]
-        if missing:
+        if options.draw is not None:
+            pass
+        elif missing:
             print(f"no limited networks: {', '.join(missing)} not installed", file=sys.stderr)
         elif not options.local_only:
             parts.append(measure_limited(limited, networks, options, scratch))
@@ -216,7 +265,30 @@ def main():
             rows += part
             if options.output:
                 pathlib.Path(options.output).write_text(json.dumps(rows, indent=1) + "\n")
-    sys.exit(judge.report(rows, options.json))
+    if options.draw is None:
+        sys.exit(judge.report(rows, options.json))
+    if options.log:
+        keep(drawn.judge_drawn(rows), options)
+    sys.exit(drawn.report(rows, options.json))
+
+
+def processor():
+    """Its make, as the system says."""
+    names = [line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    return names[0] if names else "unknown"
+
+
+def keep(verdict, options):
+    """Appends the verdict to the log, and says whether it counts."""
+    log = pathlib.Path(options.log)
+    before = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    entry = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "draw": options.draw, "processor": processor(),
+             "load": os.getloadavg()[2], "verdict": verdict}
+    entry["first"] = not any((old["draw"], old["processor"]) == (entry["draw"], entry["processor"]) for old in before)
+    with log.open("a") as file:
+        file.write(json.dumps(entry) + "\n")
+    print(f"{log}: {'the first judgement of this draw on this processor: it counts' if entry['first'] else 'not the first: it does not count'}",
+          file=sys.stderr)
 
 
 if __name__ == "__main__":
