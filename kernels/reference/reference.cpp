@@ -1,4 +1,5 @@
 #include "kernels/reference/reference.hpp"
+#include "kernels/look.hpp"
 #include "kernels/reference/attention.hpp"
 #include "kernels/reference/edges.hpp"
 
@@ -42,9 +43,10 @@ struct Rounded {
     }
 };
 
+// One look, if any, after all of a sum.
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
-    if (!room.bf16) return reference::spmm<float>(a, b, c, accumulate);
-    reference::spmm<float>(a, Rounded(b).matrix, c, accumulate);
+    reference::spmm<float>(a, room.bf16 ? Rounded(b).matrix : b, c, accumulate);
+    if (a.look != nullptr) a.look->after(2 * a.nonzeros() * c.columns);
 }
 
 void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte>) {
