@@ -53,6 +53,12 @@ void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accu
     reference::spmm_max<float>(a, b, maxima, ties, accumulate);
 }
 
+void gemm_then(Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, const RowsMade& then) {
+    reference::gemm<float>(Transpose::no, transpose_b, a, b, c, false);
+    constexpr std::int64_t at_a_time = 8;
+    for (std::int64_t i = 0; i < c.rows; i += at_a_time) then(i, std::min(i + at_a_time, c.rows));
+}
+
 // The total of one row, whose part r is part[r * rows].
 SoftmaxPart total_of(const SoftmaxPart* part, std::int64_t rows, std::int64_t ranks) {
     SoftmaxPart total;
@@ -192,6 +198,7 @@ const Table& reference_table() {
         .edge_softmax = reference::edge_softmax,
         .edge_softmax_back = reference::edge_softmax_back,
         .gemm = reference::gemm<float>,
+        .gemm_then = gemm_then,
         .add = add,
         .add_squares = reference::add_squares,
         .add_scaled = add_scaled,
