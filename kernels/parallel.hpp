@@ -22,6 +22,15 @@ inline int max_threads() {
 #endif
 }
 
+// Whether this thread called the kernel that is at work.
+inline bool leads_team() {
+#ifdef _OPENMP
+    return omp_get_thread_num() == 0;
+#else
+    return true;
+#endif
+}
+
 enum class LoopSchedule : bool { fixed, dynamic };
 
 // body(i) for i < count; `work` estimates the operations of all of them together. Bodies do not throw.

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 
@@ -80,6 +81,9 @@ struct EdgeSoftmaxBack {
 struct UnitBackOperands {
     ConstMatrix gradient{}, unit{}, inner{}, squares{};
 };
+
+// Told of rows first .. last - 1 of a result.
+using RowsMade = std::function<void(std::int64_t first, std::int64_t last)>;
 
 struct Table {
     const char* name;
@@ -159,6 +163,11 @@ struct Table {
     // c = op(a) * op(b), or c += op(a) * op(b). Takes scratch memory for op(b), and for one c per thread where it sums
     // over more than c has rows.
     void (*gemm)(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, bool accumulate);
+
+    // c = a * op(b), and then(first, last) for ranges of its rows, each once, by the thread that has just made them:
+    // they are in its caches. Ranges begin at multiples of eight rows, and calls do not throw. Null where a backend's
+    // kernels run elsewhere than their caller, or go through one product after the other.
+    void (*gemm_then)(Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, const RowsMade& then) = nullptr;
 
     // c += a; same shape.
     void (*add)(ConstMatrix a, Matrix c);

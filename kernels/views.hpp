@@ -30,6 +30,8 @@ public:
     virtual ~Prepared() = default;
 };
 
+class Look;
+
 // Compressed sparse rows, in one or several source panels: panel p holds the nonzeros of a range of columns, panels
 // ascend, and row i of panel p holds entries row_start[p * panel_stride + i] .. row_start[p * panel_stride + i + 1] of
 // column and value. One panel is plain CSR. A product walks panel after panel, so that the rows of the dense operand
@@ -50,6 +52,9 @@ struct BasicCsr {
     // The nonzeros of all panels, or more, for those who give out work without looking into the matrix.
     std::int64_t most_nonzeros = -1;
     Prepared* prepared = nullptr;  // of this matrix as a whole, or null
+    // Of products while messages are under way: to be told of each chunk of rows of the calling thread, where the
+    // backend computes in that thread; or null.
+    Look* look = nullptr;
     // Row starts of 32 bits, row_start being null: for devices whose kernels read them (TensorMemory::row_start_bytes).
     const std::int32_t* narrow_row_start = nullptr;
 
@@ -64,28 +69,14 @@ struct BasicCsr {
     // Panel p alone, over all columns.
     BasicCsr panel(std::int64_t p) const {
         BasicCsr one = *this;
-        one.skip_starts(p * panel_stride);
+        if (narrow_row_start != nullptr) {
+            one.narrow_row_start += p * panel_stride;
+        } else {
+            one.row_start += p * panel_stride;
+        }
         one.panels = 1;
         one.prepared = nullptr;
         return one;
-    }
-    // The same matrix from row `first` on, `count` rows.
-    BasicCsr row_slice(std::int64_t first, std::int64_t count) const {
-        BasicCsr slice = *this;
-        slice.rows = count;
-        slice.skip_starts(first);
-        slice.prepared = nullptr;
-        if (row_scale != nullptr) slice.row_scale += first;
-        return slice;
-    }
-
-private:
-    void skip_starts(std::int64_t count) {
-        if (narrow_row_start != nullptr) {
-            narrow_row_start += count;
-        } else {
-            row_start += count;
-        }
     }
 };
 

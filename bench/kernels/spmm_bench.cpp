@@ -10,11 +10,13 @@
 #include "bench/kernels/huge_buffer.hpp"
 #include "bench/kernels/named_rmat.hpp"
 #include "bench/kernels/plain_spmm.hpp"
+#include "kernels/look.hpp"
 #include "kernels/table.hpp"
 #include "runtime/blocks/block.hpp"
 #include "runtime/generate/generate.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/packed_panel.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
@@ -44,6 +46,7 @@ struct Options {
     bool factored = false;
     bool bf16 = false;
     bool max = false;
+    bool looks = false;
     bool variants = false;
     bool small_pages = false;
 };
@@ -133,6 +136,12 @@ void add_max(const std::string& name, const Csr& a, const Operands& dense, const
          {}});
 }
 
+// As the executor multiplies while messages are under way.
+void add_looking(const std::string& name, Csr a, const Operands& dense, kernels::Look& look, std::vector<Case>& cases) {
+    a.look = &look;
+    cases.push_back({name, [&dense, a] { kernels::cpu_table().spmm(a, dense.b, dense.c, false, {}); }, {}});
+}
+
 // Prints one width and adds the logarithm of each form's gain over the plain loop to `gains`.
 void measure(const Options& options, const Forms& forms, std::int64_t width, std::map<std::string, double>& gains) {
     const Csr& plain = forms.graphs.front().second;
@@ -146,6 +155,7 @@ void measure(const Options& options, const Forms& forms, std::int64_t width, std
     cases.push_back({"plain loop", [&] { bench::plain_spmm(plain, small.b, small.c); }, {}});
     cases.push_back({"plain loop, huge pages", [&] { bench::plain_spmm(plain, dense.b, dense.c); }, {}});
     std::list<Room> rooms;
+    std::list<kernels::Look> looks;
     const auto add = [&](const std::string& name, const Csr& a, const Operands& x, kernels::PanelRoom room) {
         cases.push_back({name, [&x, a, room] { kernels::cpu_table().spmm(a, x.b, x.c, false, room); }, {}});
     };
@@ -155,6 +165,8 @@ void measure(const Options& options, const Forms& forms, std::int64_t width, std
         add(name, view, dense, room);
         if (options.bf16) add(name + ", bf16", view, dense, rooms.emplace_back(view, width, true).view());
         if (options.max) add_max(name, view, dense, second, room, cases);
+        if (options.looks)
+            add_looking(name + ", looking", view, dense, looks.emplace_back(flops_per_look, [] {}), cases);
         if (options.small_pages) add(name + ", small pages", view, small, room);
         if (!options.variants) continue;
         if (!room.memory.empty()) add(name + ", not packed", view, dense, {});
@@ -202,6 +214,7 @@ int main(int argc, char** argv) {
     app.add_option("--repeats", options.repeats)->capture_default_str()->check(CLI::PositiveNumber);
     app.add_flag("--bf16", options.bf16, "also with the dense operand rounded to bfloat16");
     app.add_flag("--max", options.max, "also the largest neighbours, and their gradient, which reads two operands");
+    app.add_flag("--looks", options.looks, "also as while messages are under way, with looks that do nothing");
     app.add_flag("--factored", options.factored, "also without stored values");
     app.add_flag("--variants", options.variants, "also unpacked, and with padded rows of the dense operands");
     app.add_flag("--small-pages", options.small_pages, "also with dense operands on small pages");

@@ -28,6 +28,7 @@ void edge_totals(const Csr& a, const float* scores, const float* beta, EdgeTotal
 void edge_softmax(const Csr& a, const float* scores, const float* beta, EdgeTotals of, float* weights);
 void edge_softmax_back(const Csr& a, const EdgeSoftmaxBack& back, bool accumulate);
 void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, bool accumulate);
+void gemm_then(Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, const RowsMade& then);
 void activate(Matrix z, const float* bias, Activation activation, const DropoutKey& dropout, std::uint8_t* bits);
 void activation_gradient(Matrix g, ConstMatrix h, Activation activation, const DropoutKey& dropout);
 void dropout(ConstMatrix in, Matrix out, const DropoutKey& key);

@@ -54,7 +54,16 @@ Matrix result_rows(Matrix c, std::int64_t first, std::int64_t count) {
     return {c.row(first), count, c.columns, c.stride};
 }
 
-void by_rows(const Product& x, Matrix c) {
+// Chunks are multiples of every tile's height: several per thread, or so small that their rows of the result are in the
+// second-level cache when they are made.
+std::int64_t rows_of_chunk(Matrix c, bool in_cache) {
+    constexpr std::int64_t step = 48;
+    constexpr std::int64_t cached = 1 << 15;  // floats
+    const std::int64_t rows = in_cache ? cached / c.columns : c.rows / (8 * max_threads());
+    return std::max<std::int64_t>(1, rows / step) * step;
+}
+
+void by_rows(const Product& x, Matrix c, const RowsMade& then = {}) {
     // Blocks of the inner dimension so large that there is mostly one: each reads and writes all of c.
     constexpr std::int64_t most = 1024;
     const std::int64_t blocks = (x.inner + most - 1) / most;
@@ -65,9 +74,7 @@ void by_rows(const Product& x, Matrix c) {
         kernels.gemm_pack(x.transpose_b, rows_of(x.transpose_b, x.b, p, std::min(length, x.inner - p)),
                           packed.data() + p * padded(c.columns));
     }
-    // Chunks are multiples of every tile's height, and several per thread.
-    constexpr std::int64_t step = 48;
-    const std::int64_t chunk = std::max<std::int64_t>(1, c.rows / (step * 8 * max_threads())) * step;
+    const std::int64_t chunk = rows_of_chunk(c, then != nullptr);
     const std::int64_t chunks = (c.rows + chunk - 1) / chunk;
     parallel_for(chunks, c.rows * c.columns * x.inner, LoopSchedule::dynamic, [&](std::int64_t i) {
         const Matrix out = result_rows(c, i * chunk, std::min(chunk, c.rows - i * chunk));
@@ -87,6 +94,7 @@ void by_rows(const Product& x, Matrix c) {
             }
             kernels.gemm_rows(block);
         }
+        if (then) then(i * chunk, i * chunk + out.rows);
     });
 }
 
@@ -163,6 +171,15 @@ void gemm(Transpose transpose_a, Transpose transpose_b, ConstMatrix a, ConstMatr
     } else {
         by_rows(product, c);
     }
+}
+
+void gemm_then(Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, const RowsMade& then) {
+    if (c.rows == 0 || c.columns == 0 || a.columns == 0) {
+        gemm(Transpose::no, transpose_b, a, b, c, false);
+        if (c.rows > 0) then(0, c.rows);
+        return;
+    }
+    by_rows({Transpose::no, transpose_b, a, b, a.columns, false}, c, then);
 }
 
 }  // namespace gnnplan::kernels::cpu

@@ -7,6 +7,7 @@
 
 #include <gnnplan/base/range.hpp>
 
+#include "kernels/look.hpp"
 #include "kernels/parallel.hpp"
 #include "kernels/views.hpp"
 
@@ -32,14 +33,17 @@ inline std::int64_t first_row_of(const Csr& panel, std::int64_t i, std::int64_t 
     return low;
 }
 
-// body(rows) for chunks of the rows of a panel; `work` estimates the operations for an entry.
+// body(rows) for chunks of the rows of a panel; `work` estimates the operations for an entry, which are two flops each.
 template <class Body>
 void in_chunks(const Csr& panel, std::int64_t work, const Body& body) {
-    const std::int64_t parts = std::min(panel.rows, chunks_of_thread * max_threads());
-    parallel_for(parts, (panel.rows + panel.nonzeros()) * work, LoopSchedule::dynamic, [&](std::int64_t i) {
+    const std::int64_t all = (panel.rows + panel.nonzeros()) * work;
+    const std::int64_t looks = panel.look != nullptr ? 2 * all / panel.look->flops() : 0;
+    const std::int64_t parts = std::min(panel.rows, std::max(chunks_of_thread * max_threads(), looks));
+    parallel_for(parts, all, LoopSchedule::dynamic, [&](std::int64_t i) {
         const std::int64_t first = first_row_of(panel, i, parts);
         const std::int64_t last = i + 1 == parts ? panel.rows : first_row_of(panel, i + 1, parts);
         if (first < last) body(Range{first, last});
+        if (panel.look != nullptr && leads_team()) panel.look->after(2 * all / parts);
     });
 }
 

@@ -26,6 +26,7 @@ constexpr Table table = {
     .edge_softmax = cpu::edge_softmax,
     .edge_softmax_back = cpu::edge_softmax_back,
     .gemm = cpu::gemm,
+    .gemm_then = cpu::gemm_then,
     .add = cpu::add,
     .add_squares = cpu::add_squares,
     .add_scaled = cpu::add_scaled,

@@ -1,4 +1,5 @@
 #include "kernels/reference/reference.hpp"
+#include "kernels/look.hpp"
 #include "kernels/reference/attention.hpp"
 #include "kernels/reference/edges.hpp"
 
@@ -42,13 +43,20 @@ struct Rounded {
     }
 };
 
+// One look, if any, after all of a sum.
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
-    if (!room.bf16) return reference::spmm<float>(a, b, c, accumulate);
-    reference::spmm<float>(a, Rounded(b).matrix, c, accumulate);
+    reference::spmm<float>(a, room.bf16 ? Rounded(b).matrix : b, c, accumulate);
+    if (a.look != nullptr) a.look->after(2 * a.nonzeros() * c.columns);
 }
 
 void spmm_max(const Csr& a, ConstMatrix b, Matrix maxima, Matrix ties, bool accumulate, std::span<std::byte>) {
     reference::spmm_max<float>(a, b, maxima, ties, accumulate);
+}
+
+void gemm_then(Transpose transpose_b, ConstMatrix a, ConstMatrix b, Matrix c, const RowsMade& then) {
+    reference::gemm<float>(Transpose::no, transpose_b, a, b, c, false);
+    constexpr std::int64_t at_a_time = 8;
+    for (std::int64_t i = 0; i < c.rows; i += at_a_time) then(i, std::min(i + at_a_time, c.rows));
 }
 
 // The total of one row, whose part r is part[r * rows].
@@ -190,6 +198,7 @@ const Table& reference_table() {
         .edge_softmax = reference::edge_softmax,
         .edge_softmax_back = reference::edge_softmax_back,
         .gemm = reference::gemm<float>,
+        .gemm_then = gemm_then,
         .add = add,
         .add_squares = reference::add_squares,
         .add_scaled = add_scaled,

@@ -1,5 +1,5 @@
-// How products and messages share a processor, from products that were measured alone, in portions, and with messages
-// under way.
+// How products and messages share a processor, from products that were measured alone, with looks after messages, and
+// with messages under way.
 #pragma once
 
 #include <gnnplan/ir/machine.hpp>

@@ -11,6 +11,12 @@ double elementwise_seconds(std::int64_t bytes, ElementwiseKind stream, const Mac
     return static_cast<double>(bytes) / elementwise_bytes_per_second(machine, stream, bytes);
 }
 
+double streamed_seconds(const RankWork& work, const Machine& machine) {
+    if (!work.in_cache) return elementwise_seconds(work.streamed_bytes, work.stream, machine);
+    return static_cast<double>(work.streamed_bytes) /
+           cached_bytes_per_second(machine, work.stream, work.streamed_bytes);
+}
+
 // Uniformly random columns among R rows are used with R / 2 to R other rows in between: 3/4 R of them on average, and
 // R (1 + ln 2) nonzeros.
 constexpr double usual_nonzeros_per_row = 2.26;
@@ -57,8 +63,7 @@ double compute_seconds(const RankWork& work, const Machine& machine) {
     }
     if (machine.calibration) {
         const auto& loss = machine.calibration->loss;
-        seconds += work.loss_rows > 0 && loss ? loss_seconds(work, *loss, machine)
-                                              : elementwise_seconds(work.streamed_bytes, work.stream, machine);
+        seconds += work.loss_rows > 0 && loss ? loss_seconds(work, *loss, machine) : streamed_seconds(work, machine);
         seconds += elementwise_seconds(work.staged_bytes, ElementwiseKind::copy, machine);
     } else {
         seconds += static_cast<double>(work.streamed_bytes + work.staged_bytes) / machine.memory_bytes_per_second;

@@ -86,6 +86,15 @@ double elementwise_bytes_per_second(const Machine& machine, ElementwiseKind stre
     return between(rates[at.low], rates[at.high], at.share);
 }
 
+double cached_bytes_per_second(const Machine& machine, ElementwiseKind stream, std::int64_t bytes) {
+    double best = elementwise_bytes_per_second(machine, stream, bytes);
+    if (!machine.calibration) return best;
+    for (const StreamRate& rate : machine.calibration->streams) {
+        if (rate.stream == stream && rate.working_set_bytes <= bytes) best = std::max(best, rate.bytes_per_second);
+    }
+    return best;
+}
+
 double gather_seconds(const Calibration& calibration, std::int64_t width, double from_bytes, double to_bytes) {
     return by_width(calibration, width,
                     [&](const GatherCurve& curve) { return mean_between(curve, from_bytes, to_bytes); });

@@ -22,6 +22,8 @@ double gemm_flops_per_second(const Machine& machine, GemmKind product, std::int6
 // Elementwise work on so many bytes, its working set: linear in log(bytes). Streams not measured count as copies; the
 // single rate where there are none either.
 double elementwise_bytes_per_second(const Machine& machine, ElementwiseKind stream, std::int64_t bytes);
+// The same where the bytes are in cache already: as fast as the stream was measured for any smaller working set.
+double cached_bytes_per_second(const Machine& machine, ElementwiseKind stream, std::int64_t bytes);
 
 // One nonzero of a product of this width, on average over reuses of the dense operand's rows with evenly from
 // `from_bytes` to `to_bytes` > from_bytes of other rows in between.

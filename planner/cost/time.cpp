@@ -133,7 +133,9 @@ Computing RankStep::compute(const RankLevels& traffic) const {
     RankWork work = spmm != nullptr && on.nonzeros != nullptr
                         ? product_work(schedule, *spmm, graph, rank, (*on.nonzeros)[static_cast<std::size_t>(rank)])
                         : work_of(schedule, step, graph, rank);
-    const double looks = (work.sparse_flops + work.dense_flops) / static_cast<double>(flops_per_look);
+    const int threads = calibration() != nullptr ? calibration()->threads.value_or(1) : 1;
+    const double looks =
+        (work.sparse_flops + work.dense_flops) / (static_cast<double>(flops_per_look) * std::max(1, threads));
     double seconds = 0;
     if (spmm != nullptr) seconds += product(*spmm, traffic, work);
     if (measured_link() != nullptr) {

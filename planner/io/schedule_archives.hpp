@@ -55,6 +55,8 @@ public:
     void identity(const char* key, const T& value) {
         field(key, value);
     }
+    template <class T>
+    void derived(const T&) {}
 
 private:
     template <class Named>
@@ -106,6 +108,8 @@ public:
             field(key, value);
         }
     }
+    template <class T>
+    void derived(T&) {}
 
 private:
     TensorId find(const Cursor& name) const {

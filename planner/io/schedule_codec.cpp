@@ -4,6 +4,8 @@
 #include "planner/io/plan_keys.hpp"
 #include "planner/io/schedule_archives.hpp"
 
+#include <gnnplan/ir/finishes.hpp>
+
 namespace gnnplan::io {
 
 template <class Archive>
@@ -129,6 +131,7 @@ public:
 
     void finish() {
         if (older_) complete_older(schedule_, layers_);
+        mark_finishes(schedule_);
     }
 
 private:

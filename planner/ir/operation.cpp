@@ -37,6 +37,8 @@ public:
     void optional(const char*, const T&) {}
     template <class T>
     void identity(const char*, const T&) {}
+    template <class T>
+    void derived(const T&) {}
     Operands take() { return std::move(operands_); }
 
 private:
@@ -71,6 +73,9 @@ public:
     }
     template <class T>
     void identity(const char*, const T&) {}
+    void derived(bool value) { add(value ? 1 : 0); }
+    template <class S>
+    void derived(const std::optional<S>&) {}
     std::string take() { return std::move(text_); }
 
 private:

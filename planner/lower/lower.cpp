@@ -4,6 +4,7 @@
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/applicable.hpp>
+#include <gnnplan/ir/finishes.hpp>
 
 namespace gnnplan::lower {
 namespace {
@@ -137,6 +138,13 @@ void lower_passes(Builder& builder, bool training, std::optional<TensorId> cache
     }
 }
 
+// Evaluation reads every vertex: what training caches serves it only when that is of every vertex too.
+void lower_evaluation(Builder& builder, const GraphShape& graph, std::optional<TensorId> cached) {
+    const bool whole = builder.rows_in_space(builder.space(1)) == graph.vertices;
+    builder.begin_phase(Phase::evaluation);
+    lower_passes(builder, false, whole ? cached : std::nullopt);
+}
+
 }  // namespace
 
 Schedule lower(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph) {
@@ -145,12 +153,10 @@ Schedule lower(const SiteGraph& model, const Configuration& configuration, const
     const std::optional<TensorId> cached = lower_setup(builder);
     builder.begin_phase(Phase::epoch);
     lower_passes(builder, model.trains(), cached);
-    if (!model.trains()) return builder.take();
-    // Evaluation reads every vertex: what training caches serves it only when that is of every vertex too.
-    const bool whole = builder.rows_in_space(builder.space(1)) == graph.vertices;
-    builder.begin_phase(Phase::evaluation);
-    lower_passes(builder, false, whole ? cached : std::nullopt);
-    return builder.take();
+    if (model.trains()) lower_evaluation(builder, graph, cached);
+    Schedule schedule = builder.take();
+    mark_finishes(schedule);
+    return schedule;
 }
 
 }  // namespace gnnplan::lower

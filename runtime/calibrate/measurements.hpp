@@ -86,9 +86,10 @@ Nodes find_nodes(comm::Communicator& comm, int ranks_per_node);
 void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t bytes, std::int64_t cold_bytes,
                       std::vector<Sample>& samples);
 
-// "overlap.whole", "overlap.portions", "overlap.exchange", "overlap.both", at {nonzeros, bytes, looks}: a product at
-// once and in portions, messages to the next rank, and these being moved while the product runs, as the executor does
-// both. The messages are as large as takes `ratio` times as long as the product, and at most `largest` bytes.
+// "overlap.whole", "overlap.portions", "overlap.exchange", "overlap.both", at {nonzeros, bytes, looks}: a product
+// without looks after messages and with them, messages to the next rank, and these being moved while the product runs,
+// as the executor does both. The messages are as large as takes `ratio` times as long as the product, and at most
+// `largest` bytes.
 void measure_overlap(const Setting& setting, double ratio, std::int64_t largest, std::vector<Sample>& samples);
 
 }  // namespace gnnplan::calibrate

@@ -1,4 +1,6 @@
-// Communication while computing, in portions as runtime/exec/spmm.cpp has them.
+// Communication while computing, by a product that looks after it as that of runtime/exec/spmm.cpp does.
+#include "kernels/look.hpp"
+#include "kernels/parallel.hpp"
 #include "runtime/calibrate/array.hpp"
 #include "runtime/calibrate/measurements.hpp"
 #include "runtime/calibrate/random_matrix.hpp"
@@ -27,16 +29,15 @@ public:
           result_(matrix_rows * dense_width) {}
 
     std::int64_t nonzeros() const { return matrix_.nonzeros(); }
-    std::int64_t portions() const { return 2 * nonzeros() * dense_width / flops_per_look; }
-    // `look` is called after each portion.
-    void run(std::int64_t portions, const Work& look) {
-        for (std::int64_t i = 0; i < portions; ++i) {
-            const Range part = balanced_block({0, matrix_rows}, i, portions);
-            table_.spmm(matrix_.view().row_slice(part.begin, part.size()),
-                        {dense_.data(), matrix_columns, dense_width, dense_width},
-                        {result_.data() + part.begin * dense_width, part.size(), dense_width, dense_width}, false, {});
-            look();
-        }
+    std::int64_t looks() const { return 2 * nonzeros() * dense_width / (flops_per_look * kernels::max_threads()); }
+    // `look` is null or called so often, about.
+    void run(const Work& look) {
+        kernels::Look often(flops_per_look, look);
+        kernels::Csr matrix = matrix_.view();
+        matrix.look = look ? &often : nullptr;
+        table_.spmm(matrix, {dense_.data(), matrix_columns, dense_width, dense_width},
+                    {result_.data(), matrix_rows, dense_width, dense_width}, false, {});
+        often.rethrow();
     }
 
 private:
@@ -88,23 +89,23 @@ void measure_overlap(const Setting& setting, double ratio, std::int64_t largest,
             shift.finish();
         });
     };
-    // Messages that move by themselves let the executor multiply all at once.
-    const std::int64_t portions = setting.comm.needs_progress() ? product.portions() : 1;
-    const auto whole = seconds_of_collective(setting, [&] { product.run(1, [] {}); });
-    const auto compute = seconds_of_collective(setting, [&] { product.run(portions, [] {}); });
+    // Messages that move by themselves need no look.
+    const bool looks = setting.comm.needs_progress();
+    const auto whole = seconds_of_collective(setting, [&] { product.run({}); });
+    const auto compute = seconds_of_collective(setting, [&] { product.run(looks ? Work([] {}) : Work()); });
     Shift trial(setting.comm, std::min(first_bytes, largest));
     const auto tried = exchange(trial);
     const double fitting = ratio * static_cast<double>(first_bytes) * measure::median(compute) / measure::median(tried);
     const auto bytes = static_cast<std::int64_t>(std::clamp(fitting, 1.0, static_cast<double>(largest)));
 
     Shift shift(setting.comm, bytes);
-    const std::vector<std::int64_t> at{product.nonzeros(), bytes, setting.comm.needs_progress() ? portions : 0};
+    const std::vector<std::int64_t> at{product.nonzeros(), bytes, looks ? product.looks() : 0};
     samples.push_back({"overlap.whole", at, whole});
     samples.push_back({"overlap.portions", at, compute});
     samples.push_back({"overlap.exchange", at, exchange(shift)});
     samples.push_back({"overlap.both", at, seconds_of_collective(setting, [&] {
                            shift.start();
-                           product.run(portions, [&] { shift.progress(); });
+                           product.run(looks ? Work([&] { shift.progress(); }) : Work());
                            shift.finish();
                        })});
 }

@@ -71,7 +71,7 @@ public:
     virtual int size() const = 0;
 
     // Local. Whether bytes may move only in PendingExchange::progress() and wait(), as those in a host's memory do:
-    // work that is to hide an exchange is then done in portions.
+    // work that is to hide an exchange then looks after it in between.
     virtual bool needs_progress() const { return true; }
 
     // Personalised exchange (all-to-all-v): at most one message for each ordered pair of ranks. A message of k bytes

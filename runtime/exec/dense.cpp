@@ -19,6 +19,14 @@ kernels::Matrix columns_of(const kernels::Matrix& whole, Range columns) {
 void run_step(const GemmStep& step, const StepContext& context) {
     const Store& store = context.store;
     const kernels::Matrix weight = store.matrix(step.weight);
+    if (step.then && context.kernels.gemm_then != nullptr) {
+        const Transpose transpose = step.transposed ? Transpose::yes : Transpose::no;
+        const kernels::Matrix right = step.transposed ? weight : columns_of(weight, store.block(step.out).columns);
+        return context.kernels.gemm_then(transpose, store.matrix(step.in), right, store.matrix(step.out),
+                                         [&](std::int64_t first, std::int64_t last) {
+                                             run_rows(*step.then, context, {first, last});
+                                         });
+    }
     if (step.transposed) {
         context.kernels.gemm(Transpose::no, Transpose::yes, store.matrix(step.in), weight, store.matrix(step.out),
                              step.accumulate);

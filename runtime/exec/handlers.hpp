@@ -6,6 +6,7 @@
 #include "runtime/exec/pass.hpp"
 #include "runtime/exec/store.hpp"
 
+#include <gnnplan/base/range.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
@@ -38,6 +39,9 @@ void run_step(const RedistributeStep& step, const StepContext& context);
 void run_step(const WeightGradStep& step, const StepContext& context);
 void run_step(const AllReduceStep& step, const StepContext& context);
 void run_step(const MapStep& step, const StepContext& context);
+// The same in some of this rank's rows, the first of which is a multiple of eight: of an activation, its gradient or a
+// mask, on the host.
+void run_rows(const MapStep& step, const StepContext& context, Range rows);
 void run_step(const HeadStep& step, const StepContext& context);
 void run_step(const EdgeStep& step, const StepContext& context);
 void run_step(const EdgeTransposeStep& step, const StepContext& context);

@@ -3,8 +3,6 @@
 
 #include "runtime/exec/handlers.hpp"
 
-#include <gnnplan/base/range.hpp>
-
 #include <cstdint>
 #include <vector>
 
@@ -15,25 +13,6 @@ namespace gnnplan::exec {
 struct Views {
     std::vector<kernels::ConstMatrix> columns;
     std::vector<kernels::Matrix> rows, results;
-
-    // The same views, restricted to columns [first, first + count).
-    Views slice(std::int64_t first, std::int64_t count) const {
-        Views cut = *this;
-        const auto narrow = [&](auto& views) {
-            for (auto& view : views) view.data += first, view.columns = count;
-        };
-        narrow(cut.columns), narrow(cut.rows), narrow(cut.results);
-        return cut;
-    }
-    // All of the column operands, and some rows of the others.
-    Views of_rows(Range range) const {
-        Views cut = *this;
-        const auto shorten = [&](auto& views) {
-            for (auto& view : views) view.data = view.row(range.begin), view.rows = range.size();
-        };
-        shorten(cut.rows), shorten(cut.results);
-        return cut;
-    }
 };
 
 class ProgramKernels {

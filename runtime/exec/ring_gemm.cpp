@@ -4,6 +4,9 @@
 // columns by pieces of the result.
 #include "runtime/exec/handlers.hpp"
 
+#include "kernels/parallel.hpp"
+
+#include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/ring_tiles.hpp>
 
 #include <algorithm>
@@ -129,8 +132,8 @@ private:
         const kernels::Matrix weight = context_.store.matrix(step_.weight);
         const std::int64_t flops = 2 * rows * weight.rows * weight.columns;
         const bool looks = !under_way_.empty() && context_.world.needs_progress();
-        const std::int64_t portions =
-            looks ? std::clamp<std::int64_t>(flops / flops_per_look, 1, std::max<std::int64_t>(1, rows)) : 1;
+        const std::int64_t wanted = looks ? flops / (flops_per_look * kernels::max_threads()) : 1;
+        const std::int64_t portions = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, rows));
         for (std::int64_t i = 0; i < portions; ++i) {
             const Range some = balanced_block({0, rows}, i, portions);
             for (const Piece& piece : to) multiply(from, rows_of(piece.values, some), piece.columns, some);

@@ -1,14 +1,16 @@
 // Reading guide: a product, of whatever program, runs in stages (gnnplan/ir/pieces.hpp). At each, a rank sends what
 // others lack for their piece, gets what it lacks for its own, and multiplies. With overlap the transfers of the next
-// stages, as many as a block is cut into, are begun before stage k is multiplied, a few rows at a time, so that the
-// library gets to move bytes in between.
+// stages, as many as a block is cut into, are begun before stage k is multiplied, and the product looks after them
+// every few rows, so that the library gets to move bytes in between.
 #include "runtime/exec/handlers.hpp"
 #include "runtime/exec/program_kernels.hpp"
 #include "runtime/exec/stage_transfers.hpp"
 
-#include <gnnplan/base/blocking.hpp>
+#include "kernels/look.hpp"
 
-#include <algorithm>
+#include <gnnplan/base/blocking.hpp>
+#include <gnnplan/ir/machine.hpp>
+
 #include <span>
 
 namespace gnnplan::exec {
@@ -65,7 +67,7 @@ private:
         if (!transfers_.under_way() || !context_.world.needs_progress()) {
             kernels_.compute(nonzeros, views, accumulate_, room_for(nonzeros));
         } else {
-            in_portions(nonzeros, views);
+            looking(nonzeros, views);
         }
         accumulate_ = true;
     }
@@ -100,31 +102,12 @@ private:
         return packs ? transfers_.panel_room() : kernels::PanelRoom{};
     }
 
-    // Goes slice after slice of the columns, and panel after panel, as the product does by itself: if it were cut only
-    // by rows, each portion would read all of the column operands. Attention is cut by heads instead, as its columns
-    // are of several kinds, and products of rows need all columns.
-    void in_portions(const kernels::Csr& nonzeros, const Views& views) const {
-        if (step_.attends() || step_.program == Program::dot) return in_portions(nonzeros, views, accumulate_);
-        const std::int64_t width = views.results.front().columns;
-        const std::int64_t rows = (nonzeros.columns + nonzeros.panels - 1) / nonzeros.panels;
-        const std::int64_t slice = column_slices(blocking(), rows, width, sizeof(float)).columns;
-        for (std::int64_t first = 0; first < width; first += slice) {
-            const Views cut = views.slice(first, std::min(slice, width - first));
-            for (std::int64_t p = 0; p < nonzeros.panels; ++p) {
-                in_portions(nonzeros.panel(p), cut, accumulate_ || p > 0);
-            }
-        }
-    }
-    void in_portions(const kernels::Csr& panel, const Views& views, bool accumulate) const {
-        const auto operands = static_cast<std::int64_t>(views.columns.size());
-        const std::int64_t flops = 2 * panel.nonzeros() * views.columns.front().columns * operands;
-        const std::int64_t portions =
-            std::clamp<std::int64_t>(flops / flops_per_look, 1, std::max<std::int64_t>(1, panel.rows));
-        for (std::int64_t i = 0; i < portions; ++i) {
-            const Range rows = balanced_block({0, panel.rows}, i, portions);
-            kernels_.compute(panel.row_slice(rows.begin, rows.size()), views.of_rows(rows), accumulate, {});
-            transfers_.progress();
-        }
+    // Copies of the rows that panels meet would be made without a look, so there are none.
+    void looking(kernels::Csr nonzeros, const Views& views) const {
+        kernels::Look look(flops_per_look, [this] { transfers_.progress(); });
+        nonzeros.look = &look;
+        kernels_.compute(nonzeros, views, accumulate_, {});
+        look.rethrow();
     }
 
     void clear() const {

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gnnplan::testing {
 
 void ExpectedProblems::add(const TinyGraph& graph, const Network& network) {
@@ -88,6 +90,29 @@ private:
     }
 };
 
+// The same bits come where what follows a dense product is a pass of its own.
+void check_separate_passes(const TestProblem& problem, const Schedule& schedule, const std::vector<RankRun>& runs) {
+    static const kernels::Table separate = [] {
+        kernels::Table table = kernels::cpu_table();
+        table.gemm_then = nullptr;
+        return table;
+    }();
+    const auto finishes = [](const Step& step) {
+        const auto* gemm = std::get_if<GemmStep>(&step.operation);
+        return gemm != nullptr && gemm->then;
+    };
+    if (wanted_device() || std::ranges::none_of(schedule.steps, finishes)) return;
+    const auto again = run_schedule(problem, schedule, 1, separate);
+    for (std::size_t rank = 0; rank < runs.size(); ++rank) {
+        const RankEpoch &fused = runs[rank].epochs.front(), &plain = again[rank].epochs.front();
+        EXPECT_EQ(fused.loss, plain.loss);
+        EXPECT_EQ(fused.weight_gradient, plain.weight_gradient);
+        EXPECT_EQ(fused.bias_gradient, plain.bias_gradient);
+        EXPECT_EQ(runs[rank].outputs, again[rank].outputs);
+        EXPECT_EQ(runs[rank].allocated_peak, again[rank].allocated_peak);
+    }
+}
+
 std::string describe(const TestProblem& problem, const Configuration& configuration, const Switches& switches) {
     return fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}{}",
                        problem.name(), scheme_of(configuration), configuration.grid.text(), text(configuration.forward),
@@ -116,6 +141,7 @@ void check_inference(const TestProblem& problem, const Run& run, const Switches&
     }
     const auto runs = run_schedule(problem, run.schedule, 1);
     check_outputs(problem, runs);
+    check_separate_passes(problem, run.schedule, runs);
     EXPECT_TRUE(bytes_as_predicted(run.schedule, runs));
     EXPECT_TRUE(peaks_as_predicted(runs));
 }
@@ -129,6 +155,7 @@ void check_configuration(const TestProblem& problem, const Expected& expected, c
     ASSERT_NO_THROW(validate(run.schedule));
     const auto runs = run_schedule(problem, run.schedule, 2);
     check_values(problem, runs, expected);
+    check_separate_passes(problem, run.schedule, runs);
     EXPECT_TRUE(bytes_as_predicted(run.schedule, runs));
     EXPECT_TRUE(peaks_as_predicted(runs));
 }

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "kernels/cpu/vector.hpp"
 #include "tests/kernels/on_device.hpp"
@@ -45,6 +47,46 @@ TEST_P(Gemm, EqualsReference) {
             for (const std::int64_t k : {0, 1, 4, 7, 33}) check(random, m, n, k);
         }
     }
+}
+
+// All rows once, in ranges that begin at multiples of eight, when they are made; and the bits of a plain product.
+TEST(GemmThen, IsTheProductAndTellsOfItsRows) {
+    std::mt19937 random(5);
+    for (const Table* table : {&cpu_table(), &reference_table()}) {
+        for (const int threads : {1, 3}) {
+            set_threads(threads);
+            for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{0, 5, 3},
+                                          {7, 0, 3},
+                                          {9, 4, 0},
+                                          {1, 1, 1},
+                                          {1003, 41, 33},
+                                          {500, 700, 20},
+                                          {100, 3, 1500}}) {
+                for (const Transpose turned : {Transpose::no, Transpose::yes}) {
+                    const bool is_turned = turned == Transpose::yes;
+                    const Owned a = Owned(m, k).fill(random, 3);
+                    const Owned b = Owned(is_turned ? n : k, is_turned ? k : n).fill(random, 3);
+                    Owned want(m, n), seen(m, n), got(m, n);
+                    table->gemm(Transpose::no, turned, a.view(), b.view(), want.view(), false);
+                    std::vector<std::atomic<int>> told(static_cast<std::size_t>(m));
+                    table->gemm_then(turned, a.view(), b.view(), got.view(),
+                                     [&](std::int64_t first, std::int64_t last) {
+                                         EXPECT_EQ(first % 8, 0);
+                                         for (std::int64_t i = first; i < last; ++i) {
+                                             ++told[static_cast<std::size_t>(i)];
+                                             std::copy_n(got.view().row(i), n, seen.view().row(i));
+                                             std::fill_n(got.view().row(i), n, 7.0F);
+                                         }
+                                     });
+                    EXPECT_EQ(difference(seen, want), "") << m << " x " << n << " x " << k;
+                    EXPECT_TRUE(std::ranges::all_of(told, [](const auto& times) { return times == 1; }));
+                    for (std::int64_t i = 0; i < m; ++i) std::fill_n(want.view().row(i), n, 7.0F);
+                    EXPECT_EQ(difference(got, want), "") << "what was done to the rows stays";
+                }
+            }
+        }
+    }
+    set_threads(1);
 }
 
 TEST_P(Gemm, EqualsReferenceOnShapesThatAreSplit) {

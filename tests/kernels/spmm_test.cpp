@@ -252,28 +252,6 @@ TEST_P(Spmm, EmptyMatrices) {
     run(&Table::spmm, Csr{}, nothing.view(), Matrix{}, false, PanelRoom{});
 }
 
-// Some rows of a larger matrix keep its absolute offsets, in every panel.
-TEST_P(Spmm, RowSlices) {
-    std::mt19937 random(4);
-    for (const Case& form : forms(random, 40)) {
-        const Csr whole = form.matrix.view();
-        const Owned b = Owned(50, 24).fill(random, 3);
-        Owned all(40, 24);
-        reference_table().spmm(whole, b.view(), all.view(), false, {});
-        std::int64_t nonzeros = 0;
-        for (const auto& [first, count] : {std::pair{0, 15}, {15, 20}, {35, 5}}) {
-            const Csr part = whole.row_slice(first, count);
-            nonzeros += part.nonzeros();
-            Owned got(count, 24);
-            run(&Table::spmm, part, b.view(), got.view(), false, PanelRoom{});
-            Owned want(count, 24);
-            for (std::int64_t i = 0; i < count; ++i) std::copy_n(all.view().row(first + i), 24, want.view().row(i));
-            EXPECT_EQ(difference(got, want), "") << form.name;
-        }
-        EXPECT_EQ(nonzeros, whole.nonzeros());
-    }
-}
-
 // The oracle itself: panels and scales against the dense matrix that they mean.
 TEST(SpmmReference, HonoursPanelsAndScales) {
     // Row 0: column 2; row 1: columns 0, 3 (in panel 1); row 2: empty.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -89,6 +90,30 @@ TEST(Explain, WithoutReplicationNothingIsRedistributed) {
     const auto units = explain("--replication 1 --widths 9,6,3")["units"];
     EXPECT_EQ(units["executed"]["redistribution"], 0);
     EXPECT_THAT(units["differences"][0]["reason"].get<std::string>(), HasSubstr("R_A = 1"));
+}
+
+// A processor does an elementwise step while it makes the rows, and a GPU one after the other.
+TEST(Explain, ElementwiseStepsWithinProducts) {
+    const std::string flags = "--widths 9,6,3 --replication 1 --forward SD --backward SS --machine ";
+    const auto within = [&](const std::string& machine) {
+        std::map<std::string, std::string> found;
+        const auto json = explain(flags + machine);
+        for (const auto& step : json["steps"]) {
+            if (!step["within"].is_null()) found[step["name"]] = step["within"].get<std::string>();
+        }
+        return found;
+    };
+    const std::map<std::string, std::string> expected{
+        {"backward.1.mask", "backward.2.gemm"},
+        {"evaluation.forward.1.activate", "evaluation.forward.1.gemm"},
+        {"forward.1.activate", "forward.1.gemm"},
+    };
+    EXPECT_EQ(within("cpu-node"), expected);
+    EXPECT_TRUE(within("a6000x8").empty());
+    const Folder folder;
+    const std::string file = folder / "plan.json";
+    ASSERT_EQ(gnnplan("plan --vertices 103 --nonzeros 900 --ranks 4 -o " + file + " " + flags + "cpu-node").code, 0);
+    EXPECT_THAT(gnnplan("explain " + file).out, HasSubstr("within backward.2.gemm"));
 }
 
 // Version 1 of plans did not say where steps come from; they are lowered again for it.

@@ -39,6 +39,17 @@ std::string section_of(const Step& step, const std::string& previous) {
            std::to_string(origin.layer);
 }
 
+// The product that does step `i`, too; none of most.
+std::optional<std::string> product_around(const Schedule& schedule, std::size_t i) {
+    const auto* map = std::get_if<MapStep>(&schedule.steps[i].operation);
+    if (map == nullptr || !map->done_before) return std::nullopt;
+    while (i-- > 0) {
+        const auto* product = std::get_if<GemmStep>(&schedule.steps[i].operation);
+        if (product != nullptr && product->then && product->out == map->tensor) return schedule.steps[i].name;
+    }
+    return std::nullopt;
+}
+
 std::vector<StepCost> step_costs(const Candidate& candidate, const GraphStats& graph) {
     const Schedule& schedule = candidate.schedule;
     std::vector<StepCost> costs;
@@ -55,7 +66,8 @@ std::vector<StepCost> step_costs(const Candidate& candidate, const GraphStats& g
                       layout_of(schedule, step),
                       0,
                       0,
-                      candidate.predicted.step_seconds[i]};
+                      candidate.predicted.step_seconds[i],
+                      product_around(schedule, i)};
         for (const RankTraffic& rank : traffic_of(schedule, step, graph)) {
             cost.total_bytes += rank.sent_bytes;
             cost.max_rank_bytes = std::max({cost.max_rank_bytes, rank.sent_bytes, rank.received_bytes});

@@ -23,6 +23,7 @@ struct StepCost {
     std::int64_t total_bytes = 0;     // that leave a rank for another one
     std::int64_t max_rank_bytes = 0;  // the busiest rank's, the larger of sent and received
     double seconds = 0;
+    std::optional<std::string> within = {};  // the product that does this step to its result as it makes it
 };
 
 // A move that the paper's units leave out, or a remark on one they count.

@@ -47,9 +47,13 @@ std::string phase_title(Phase phase, Task task) {
 }
 
 // The name within its phase.
-std::string step_title(const StepCost& step) {
+std::string step_title(const std::string& name) {
     const std::string prefix = "evaluation.";
-    return step.name.starts_with(prefix) ? step.name.substr(prefix.size()) : step.name;
+    return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+std::string layout_text(const StepCost& step) {
+    return step.within ? step.layout + ", within " + step_title(*step.within) : step.layout;
 }
 
 // Phases, then layers, then steps.
@@ -67,9 +71,9 @@ std::string tree(const Explanation& explanation, const Plan& plan, bool color) {
         if (new_phase) table.add({phase_title(step.phase, plan.problem.task), "", "", "", "", ""}, true);
         if (new_phase || previous->section != step.section) table.add({"  " + step.section, "", "", "", "", ""});
         const bool moves = step.total_bytes > 0;
-        table.add({"    " + step_title(step), fmt::format("{}x{}", step.rows, step.columns),
+        table.add({"    " + step_title(step.name), fmt::format("{}x{}", step.rows, step.columns),
                    moves ? format_bytes(step.total_bytes) : "-", moves ? format_bytes(step.max_rank_bytes) : "-",
-                   format_seconds(step.seconds, machine), step.layout});
+                   format_seconds(step.seconds, machine), layout_text(step)});
         previous = &step;
     }
     return table.text(color, line_width());

@@ -112,7 +112,9 @@ RankWork MapStep::work(const Schedule& schedule, const GraphStats& /*graph*/, in
         case MapOp::copy:
         case MapOp::dot: break;  // read and written in order, as what is copied
     }
-    return streamed(schedule, *this, rank, stream);
+    RankWork work = streamed(schedule, *this, rank, stream);
+    work.in_cache = done_before;
+    return work;
 }
 
 }  // namespace gnnplan

@@ -215,6 +215,10 @@ TEST(CalibratedStep, OverlapIsExactWhereNothingIsHidden) {
         EXPECT_NEAR(seconds(product(true), m, graph), compute * (1.25 * 3 / 4 + 1.0 / 4) + transfer + looks * 1e-6,
                     1e-12)
             << ratio;
+        m.calibration->threads = 4;
+        EXPECT_NEAR(seconds(product(true), m, graph), compute * (1.25 * 3 / 4 + 1.0 / 4) + transfer + looks / 4 * 1e-6,
+                    1e-12)
+            << "four threads compute between two looks";
     }
     m.calibration->overlapping = OverlapCost{};
     m.intra_node = {0, 1e12};

@@ -43,6 +43,24 @@ TEST(Compute, AtCalibratedRates) {
     EXPECT_DOUBLE_EQ(compute_seconds(work, m), 1.0 + 2.0 + 1.0) << "forward products were not measured";
 }
 
+// Bytes that are in cache take as long as those of the fastest smaller working set.
+TEST(Compute, OfBytesInCacheAtTheFastestRate) {
+    Machine m = test::round_machine();
+    m.calibration = Calibration{.streams = {{ElementwiseKind::activate, 1 << 16, 2e10},
+                                            {ElementwiseKind::activate, 1 << 20, 4e10},
+                                            {ElementwiseKind::activate, 1 << 26, 1e10}}};
+    RankWork work;
+    work.stream = ElementwiseKind::activate;
+    work.streamed_bytes = 1 << 26;
+    EXPECT_DOUBLE_EQ(compute_seconds(work, m), (1 << 26) / 1e10);
+    work.in_cache = true;
+    EXPECT_DOUBLE_EQ(compute_seconds(work, m), (1 << 26) / 4e10);
+    work.streamed_bytes = 1 << 18;
+    EXPECT_DOUBLE_EQ(compute_seconds(work, m), (1 << 18) / 3e10) << "no larger one";
+    m.calibration = std::nullopt;
+    EXPECT_DOUBLE_EQ(compute_seconds(work, m), (1 << 18) / m.memory_bytes_per_second);
+}
+
 // A cache of 1 MiB: a nonzero takes 1 ns from it and 9 ns from memory at width 16, twice that at 32. Random columns
 // from a working set of W hit it with probability 1 MiB / W.
 Machine cache() {

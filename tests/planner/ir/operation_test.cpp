@@ -51,6 +51,10 @@ TEST(Signature, HasEverySwitch) {
 
     EXPECT_NE(signature(GemmStep{a, weight, b, false}), signature(GemmStep{a, weight, b, true}));
     EXPECT_NE(signature(RedistributeStep{a, b}), signature(ReduceScatterStep{a, b}));
+
+    other = activation;
+    other.done_before = true;
+    EXPECT_NE(signature(other), signature(activation));
 }
 
 TEST(Signature, HasTheGridAndHowTensorsAreStored) {

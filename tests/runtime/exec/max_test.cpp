@@ -217,8 +217,7 @@ TEST_P(Max, OfGraphsWithoutEdgesOrWithFewerVerticesThanRanks) {
     }
 }
 
-// Pieces with so much work that it is cut into several portions while the next piece is on its way, and into slices of
-// the columns.
+// Pieces with so much work that others are looked after several times meanwhile, and into slices of the columns.
 TEST_P(Max, OfLargePieces) {
     const data::Graph graph = data::testing::random_graph(301, 24000, false, true, 7);
     testing::ProductCase on{"1d", {GetParam(), 1, 1}, "z", 301, 301, 330};

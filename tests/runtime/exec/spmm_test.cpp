@@ -137,7 +137,62 @@ TEST_P(Spmm, OfGraphsWithoutEdgesOrWithFewerVerticesThanRanks) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Spmm, ::testing::Values(1, 2, 3, 4, 5, 6, 8, 9, 12));
 
-// Pieces with so much work that it is cut into several portions while the next piece is on its way.
+// Counts how often exchanges that are under way are looked after, or loses them.
+class WatchedCommunicator final : public comm::CountingCommunicator {
+public:
+    using CountingCommunicator::CountingCommunicator;
+    std::unique_ptr<comm::PendingExchange> start_exchange(std::span<const comm::Send> sends,
+                                                          std::span<const comm::Receive> receives) override {
+        return std::make_unique<Watched>(CountingCommunicator::start_exchange(sends, receives), *this);
+    }
+    int looks = 0;
+    bool lost = false;
+
+private:
+    struct Watched final : comm::PendingExchange {
+        Watched(std::unique_ptr<comm::PendingExchange> of, WatchedCommunicator& by)
+            : exchange(std::move(of)), all(by) {}
+        void progress() override {
+            ++all.looks;
+            if (all.lost) throw Error(ErrorCode::internal, "lost while it was multiplied");
+            exchange->progress();
+        }
+        void wait() override { exchange->wait(); }
+        std::unique_ptr<comm::PendingExchange> exchange;
+        WatchedCommunicator& all;
+    };
+};
+
+// Messages that need it are looked after during a product with overlap, and what becomes of them then is not lost.
+TEST(SpmmOverlap, LooksAfterWhatIsUnderWay) {
+    const data::Graph graph = data::testing::random_graph(301, 24000, false, true, 7);
+    for (const bool lost : {false, true}) {
+        ProductCase product{"1d", {2, 1, 1}, "z"};
+        product.rows = product.columns = graph.vertices();
+        product.width = 100;
+        ASSERT_TRUE(product.switch_to(Exchange::panels, true));
+        const Schedule schedule = testing::schedule_of(product);
+        comm::run_ranks(2, [&](comm::Communicator& comm) {
+            comm::Traffic traffic;
+            WatchedCommunicator watched(comm, traffic);
+            watched.lost = lost;
+            testing::Rank rank(schedule, graph, testing::integer_scales(graph), watched);
+            rank.fill(testing::operand, testing::operand_element);
+            const std::size_t last = schedule.steps.size() - 1;
+            if (!rank.world.needs_progress()) {
+                rank.run(last);
+                EXPECT_EQ(watched.looks, 0);
+            } else if (lost) {
+                EXPECT_THROW(rank.run(last), Error);
+            } else {
+                rank.run(last);
+                EXPECT_GT(watched.looks, 0);
+            }
+        });
+    }
+}
+
+// Pieces with so much work that others are looked after several times meanwhile.
 TEST(SpmmOverlap, OfLargePiecesIsTheDenseProduct) {
     const data::Graph graph = data::testing::random_graph(301, 24000, false, true, 7);
     ProductCase product{"1d", {2, 1, 1}, "z"};

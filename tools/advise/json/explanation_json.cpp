@@ -24,7 +24,8 @@ io::Document encode(const StepCost& step) {
                                  {"layout", step.layout},
                                  {"total_bytes", step.total_bytes},
                                  {"max_rank_bytes", step.max_rank_bytes},
-                                 {"predicted_seconds", step.seconds}});
+                                 {"predicted_seconds", step.seconds},
+                                 {"within", step.within ? io::Document(*step.within) : io::Document()}});
 }
 
 io::Document encode(const RunnerUp& runner_up) {

@@ -20,6 +20,10 @@ struct Blocking {
     bool packs_single_panels = false;       // a sum copies rows that begin within a unit even of a single panel
     std::int64_t row_start_bytes = 8;       // 4 or 8; see row_start_bytes()
     bool operator==(const Blocking&) const = default;
+
+    // Whether the thread that has made rows of a dense product does what follows to them while they are in its caches:
+    // a CPU's does, and a GPU runs one kernel after the other.
+    constexpr bool finishes_products() const { return !packs_single_panels; }
 };
 
 // That of a GPU. Reads from the L2 of an H100 PCIe keep their speed up to 33 of its 50 MB (gpu-l2-cache of

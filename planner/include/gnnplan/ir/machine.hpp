@@ -126,10 +126,10 @@ struct LoadingCost {
     bool operator==(const LoadingCost&) const = default;
 };
 
-// A product while messages are under way, in portions between which the processor looks after them.
+// A product while messages are under way, which the processor looks after every few rows.
 struct OverlapCost {
-    double portions = 1;      // time of a product in portions, nothing being under way, over that of a whole one
-    double look_seconds = 0;  // of one look, after each flops_per_look
+    double portions = 1;      // time of a product that looks, nothing being under way, over that of one that does not
+    double look_seconds = 0;  // of one look, after each flops_per_look of each thread
     double exposed = 0;       // share of the shorter, product or messages, that is not hidden by the longer
     bool operator==(const OverlapCost&) const = default;
 };
@@ -153,8 +153,8 @@ struct LearnedGraph {
     bool operator==(const LearnedGraph&) const = default;
 };
 
-// Flops of a product between two looks after messages: enough to make looking cheap, and far fewer than are done while
-// what a product waits for travels.
+// Flops of each thread of a product between two looks after messages: enough to make looking cheap, and far fewer than
+// are done while what a product waits for travels.
 inline constexpr std::int64_t flops_per_look = 1'000'000;
 
 // The measurements of a calibration beyond single rates; times of one rank while all cores of the node are busy. Empty

@@ -27,6 +27,7 @@ struct RankWork {
 
     std::int64_t streamed_bytes = 0;  // read and written by elementwise work, each byte of each operand once
     ElementwiseKind stream = ElementwiseKind::copy;  // what is done to them
+    bool in_cache = false;                           // whether a product has just made them, where backends do that
     std::int64_t staged_bytes = 0;  // written and read once more where messages are packed and unpacked; not those of
                                     // needed rows, which are what is sent (ir/traffic.hpp)
 };

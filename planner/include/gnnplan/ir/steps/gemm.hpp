@@ -1,5 +1,6 @@
 #pragma once
 
+#include <gnnplan/ir/steps/map.hpp>
 #include <gnnplan/ir/steps/step.hpp>
 
 namespace gnnplan {
@@ -10,6 +11,7 @@ struct GemmStep {
     TensorId in, weight, out;
     bool transposed;
     bool accumulate = false;
+    std::optional<MapStep> then = {};  // what is done to the rows of `out` as they are made; see mark_finishes()
 
     static constexpr std::string_view kind = "gemm";
     static constexpr bool local = true;
@@ -20,6 +22,7 @@ struct GemmStep {
         self.accumulate ? archive.updates("out", self.out) : archive.writes("out", self.out);
         archive.value("transposed", self.transposed);
         archive.optional("accumulate", self.accumulate);
+        archive.derived(self.then);
     }
     TensorId subject() const { return out; }
     void check(const StepCheck& step) const;

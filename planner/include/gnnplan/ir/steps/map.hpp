@@ -36,6 +36,7 @@ struct MapStep {
     std::optional<TensorId> vertices = {};  // of what draws: whose numbers key the draws, if not rows
     double scale = 0;                       // of add_scaled
     std::optional<TensorId> epsilon = {};   // of add_scaled: a parameter of one element
+    bool done_before = false;               // by the product that made the tensor; see mark_finishes()
 
     bool in_place() const {
         switch (op) {
@@ -74,6 +75,7 @@ struct MapStep {
             archive.identity("scale", self.scale);
             archive.reads("epsilon", self.epsilon);
         }
+        archive.derived(self.done_before);
         if constexpr (!std::is_const_v<Self>) self.activation = relu ? Activation::relu : other;
     }
     TensorId subject() const { return tensor; }
