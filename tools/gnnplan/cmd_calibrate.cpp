@@ -90,7 +90,7 @@ struct Calibrated {
 };
 
 // Collective; the same on every rank.
-std::vector<Sample> measure(const calibrate::Setting& setting, const calibrate::Nodes& nodes,
+calibrate::Measured measure(const calibrate::Setting& setting, const calibrate::Nodes& nodes,
                             const calibrate::Scope& scope) {
     const bool speaks = setting.comm.rank() == 0;
     CalibrationProgress progress(!speaks || is_quiet(), scope.limit, setting.clock);
@@ -104,7 +104,7 @@ std::vector<Sample> measure(const calibrate::Setting& setting, const calibrate::
                          "them all",
                          measured.left_out, measured.points, scope.limit)});
     }
-    return std::move(measured.samples);
+    return measured;
 }
 
 // Collective; the same on every rank.
@@ -128,7 +128,8 @@ Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& opt
     Calibrated calibrated;
     Profile& profile = calibrated.profile;
     const calibrate::LoadReading before = system.read();
-    profile.samples = measure(setting, nodes, scope);
+    calibrate::Measured measured = measure(setting, nodes, scope);
+    profile.samples = std::move(measured.samples);
     calibrated.load = told_load(calibrate::load_between(comm, nodes, with_mpi, before, system.read()));
     ProfileFingerprint& fingerprint = profile.fingerprint.emplace(fingerprint_here(with_mpi));
     fingerprint.ranks = nodes.ranks_per_node();
@@ -136,6 +137,9 @@ Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& opt
     profile.machine = calibrate::fit_with_errors(base, profile.samples);
     profile.machine.calibration->threads = fingerprint.threads;
     profile.machine.calibration->processes = with_mpi;
+    ProbeReference& probe = profile.machine.calibration->probe.emplace(calibrate::reference_of(measured.pilots));
+    probe.cpu = fingerprint.cpu;
+    probe.cores = fingerprint.cores;
     if (too_busy(calibrated.load)) profile.machine.calibration->busy = calibrated.load.others;
     profile.machine.name = "calibrated";
     profile.machine.source = source_of(fingerprint, nodes, base);
