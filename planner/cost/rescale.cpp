@@ -1,6 +1,7 @@
 #include "planner/cost/rescale.hpp"
 
 #include "planner/cost/bracket.hpp"
+#include "planner/cost/rates.hpp"
 
 #include <gnnplan/base/error.hpp>
 
@@ -73,6 +74,19 @@ void rescale(Calibration& calibration, const RateRatios& ratios, double copy_byt
     if (calibration.overlapping) calibration.overlapping->look_seconds /= ratios.gemm;
 }
 
+constexpr std::int64_t megabyte = 1 << 20;  // 2^20 bytes
+
+// Bytes a second of rows of 128 columns, 64 of which a row of the result gathers from so many bytes of them.
+double gather_rate(const Machine& machine, std::int64_t bytes) {
+    constexpr std::int64_t width = 128;
+    constexpr double row_bytes = 4 * width, degree = 64;
+    if (!machine.calibration || machine.calibration->gather.empty())
+        return spmm_flops_per_second(machine, width) / (2 * width) * row_bytes;
+    const Calibration& rates = *machine.calibration;
+    return row_bytes /
+           (gather_seconds(rates, width, 0, static_cast<double>(bytes)) + row_seconds(rates, width) / degree);
+}
+
 }  // namespace
 
 double RateRatios::gather(double working_set_bytes) const {
@@ -102,6 +116,21 @@ RateRatios rate_ratios(const ProbeFigures& then, const ProbeFigures& now) {
 const ProbeFigures* probed_state(const Machine& machine) {
     if (machine.probe) return &*machine.probe;
     return machine.calibration && machine.calibration->probe ? &machine.calibration->probe->middle : nullptr;
+}
+
+ProbeFigures implied_figures(const Machine& machine, std::int64_t largest_bytes) {
+    ProbeFigures figures;
+    figures.largest_bytes = largest_bytes;
+    figures.gemm_flops_per_second = gemm_flops_per_second(machine, GemmKind::forward, 128, 128);
+    figures.copy_bytes_per_second =
+        elementwise_bytes_per_second(machine, ElementwiseKind::copy, std::min(64 * megabyte, largest_bytes));
+    figures.near_bytes_per_second = gather_rate(machine, figures.near_bytes());
+    figures.far_bytes_per_second = gather_rate(machine, figures.far_bytes());
+    const auto message = static_cast<double>(std::min(megabyte, largest_bytes));
+    const auto message_rate = [&](const Link& link) { return message / message_seconds(link, message); };
+    figures.exchange_bytes_per_second = message_rate(machine.intra_node);
+    figures.between_bytes_per_second = message_rate(machine.inter_node);
+    return figures;
 }
 
 Machine rescaled(const Machine& machine, const ProbeFigures& now) {

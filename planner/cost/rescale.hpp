@@ -3,6 +3,8 @@
 
 #include <gnnplan/ir/machine.hpp>
 
+#include <cstdint>
+
 namespace gnnplan::cost {
 
 // Rates now over rates then, by what they are of; 1 where either was not measured.
@@ -28,6 +30,9 @@ RateRatios rate_ratios(const ProbeFigures& then, const ProbeFigures& now);
 
 // The figures that the rates of a machine are of; null where nobody knows.
 const ProbeFigures* probed_state(const Machine& machine);
+
+// The figures that a probe with operands of at most `largest_bytes` would measure if the rates of the machine held.
+ProbeFigures implied_figures(const Machine& machine, std::int64_t largest_bytes);
 
 // The machine as it is where `now` is measured: gathering is rescaled by the ratio for its distance, elementwise work
 // and loading by that of copies, dense products as RateRatios::gemm_seconds says, losses and the overhead of steps by

@@ -65,7 +65,7 @@ struct Probe::Operands {
           near(std::min(8 * megabyte, largest)),
           far(std::min(256 * megabyte, largest)),
           message(std::min(megabyte, std::max<std::int64_t>(1, largest / setting.comm.size()))) {
-        const std::int64_t cold_bytes = std::min(64 * megabyte, largest / 2);
+        const std::int64_t cold_bytes = std::min(48 * megabyte, largest / 2);
         if (nodes.ranks_per_node() > 1)
             exchange =
                 make_collective("exchange", *nodes.own, setting.kernels, message * nodes.own->size(), cold_bytes);

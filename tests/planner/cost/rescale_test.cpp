@@ -105,6 +105,28 @@ TEST(Rescaled, MessagesWithinANodeFollowCopiesWhereNobodyMeasuredThem) {
     EXPECT_DOUBLE_EQ(message_seconds(*rescaled(calibrated_machine(), now).calibration->all_reduce, 1000), 2 * 2e-6);
 }
 
+TEST(ImpliedFigures, AreWhatAProbeWouldMeasure) {
+    const ProbeFigures preset = implied_figures(test::round_machine(), 256 * mib);
+    EXPECT_DOUBLE_EQ(preset.gemm_flops_per_second, 1e11);
+    EXPECT_DOUBLE_EQ(preset.copy_bytes_per_second, 1e10);
+    EXPECT_DOUBLE_EQ(preset.far_bytes_per_second, 2e9) << "512 bytes for 256 operations, whatever the distance";
+    EXPECT_DOUBLE_EQ(preset.near_bytes_per_second, 2e9);
+    EXPECT_DOUBLE_EQ(*preset.exchange_bytes_per_second, mib / (1e-6 + mib / 1e9));
+    EXPECT_DOUBLE_EQ(*preset.between_bytes_per_second, mib / (1e-4 + mib / 1e7));
+    const ProbeFigures measured = implied_figures(calibrated_machine(), 256 * mib);
+    EXPECT_NEAR(measured.near_bytes_per_second, 512 / (2e-9 + 1e-8 / 64), 1);
+    EXPECT_NEAR(measured.far_bytes_per_second, 512 / (4e-9 + 1e-8 / 64), 1);
+    // Rescaled to some figures, a machine implies these.
+    Machine machine = calibrated_machine();
+    machine.calibration->probe->middle = measured;
+    ProbeFigures now = measured;
+    now.near_bytes_per_second *= 0.7;
+    now.copy_bytes_per_second *= 0.6;
+    const ProbeFigures again = implied_figures(rescaled(machine, now), 256 * mib);
+    EXPECT_NEAR(again.near_bytes_per_second / now.near_bytes_per_second, 1, 1e-9);
+    EXPECT_NEAR(again.copy_bytes_per_second / now.copy_bytes_per_second, 1, 1e-9);
+}
+
 TEST(Rescaled, OnceMoreStartsFromTheLastState) {
     const Machine slow = rescaled(calibrated_machine(), figures(0.5, 0.5, 0.5, 0.5, 0.5));
     const Machine back = rescaled(slow, figures(1, 1, 1, 1, 1));
