@@ -17,12 +17,12 @@ constexpr std::int64_t width = 128;         // columns of every matrix
 constexpr std::int64_t row_bytes = width * 4;
 constexpr std::int64_t degree = 64;  // nonzeros of a row
 
-// A product whose nonzeros are as many as the rows that they gather, up to 256 MiB of them: each is used once or so.
+// A product with half as many nonzeros as there are rows that they gather: of 256 MiB, more than caches hold.
 class Gathering {
 public:
     explicit Gathering(std::int64_t bytes)
         : columns_(std::max<std::int64_t>(1, bytes / row_bytes)),
-          matrix_(std::max<std::int64_t>(1, std::max(columns_, least_nonzeros) / degree), columns_, degree),
+          matrix_(std::max<std::int64_t>(1, std::max(columns_ / 2, least_nonzeros) / degree), columns_, degree),
           dense_(columns_ * width, 1.0F),
           result_(matrix_.rows() * width) {}
 
@@ -55,7 +55,7 @@ std::vector<int> ranks_elsewhere(const Setting& setting, const Nodes& nodes) {
 
 struct Probe::Operands {
     Operands(const Setting& setting, const Nodes& nodes, std::int64_t largest)
-        : rows(std::max<std::int64_t>(1, std::min(16 * megabyte, largest) / row_bytes)),
+        : rows(std::max<std::int64_t>(1, std::min(4 * megabyte, largest) / row_bytes)),
           copied_rows(std::max<std::int64_t>(1, std::min(32 * megabyte, largest / 2) / row_bytes)),
           long_side(rows * width, 1.0F),
           product(rows * width),

@@ -97,5 +97,40 @@ TEST(ProbedPlan, IsNoneWhereAMachineIsNamedOrCalibrated) {
     EXPECT_FALSE(std::filesystem::exists(cache.probe()));
 }
 
+// Training is short, but its machine says that it takes long.
+TEST(ProbedRun, SaysByHowMuchTheMachineHasChanged) {
+    const Cache cache;
+    const Folder folder;
+    auto profile = cache.calibrate();
+    for (const char* which : {"middle", "least", "most"}) {
+        auto& copies = profile["calibration"]["probe"][which]["copy_bytes_per_second"];
+        copies = 1e4 * copies.get<double>();
+    }
+    const std::string graph = folder / "graph.npz", machine = folder / "machine.json", plan = folder / "plan.json",
+                      report = folder / "run.json";
+    ASSERT_EQ(gnnplan("graph generate planted --vertices 60 --nonzeros 300 -o " + graph).code, 0);
+    const auto run = [&] {
+        write_text(machine, profile.dump());
+        const Outcome planned =
+            gnnplan("plan --ranks 2 --hidden 4 --graph " + graph + " --machine " + machine + " -o " + plan);
+        EXPECT_EQ(planned.code, 0) << planned.err;
+        const Outcome outcome =
+            run_program(GNNRUN_TOOL, plan + " --data " + graph +
+                                         " --in-process --threads 1 --epochs 2 --autotune 0 --report " + report);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        return outcome.err;
+    };
+    const auto found = [&] { return nlohmann::json::parse(read_text(report)); };
+    EXPECT_THAT(run(), Not(HasSubstr("has changed since")));
+    EXPECT_FALSE(found().contains("probe")) << "it is over before a probe is";
+    profile["step_seconds"] = 10;
+    EXPECT_THAT(run(), HasSubstr("note: this machine has changed since the plan's rates were measured: dense"));
+    ASSERT_TRUE(found().contains("probe"));
+    EXPECT_EQ(found()["probe"]["largest_bytes"], profile["calibration"]["probe"]["middle"]["largest_bytes"]);
+    profile["calibration"]["probe"]["cpu"] = "Another CPU";
+    EXPECT_THAT(run(), Not(HasSubstr("has changed since")));
+    EXPECT_FALSE(found().contains("probe"));
+}
+
 }  // namespace
 }  // namespace gnnplan::testing

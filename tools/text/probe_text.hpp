@@ -11,4 +11,8 @@ namespace gnnplan::tools {
 // rates that the calibration saw".
 std::string change_text(const ProbeFigures& then, const ProbeFigures& now);
 
+// Whether a figure has changed since `then` by more than it spread while the machine was calibrated, and by more than a
+// twentieth.
+bool has_changed(const ProbeReference& calibrated, const ProbeFigures& then, const ProbeFigures& now);
+
 }  // namespace gnnplan::tools
