@@ -18,6 +18,7 @@ namespace {
 
 // The kind, and what the ranks were, between these.
 constexpr const char* calibration_prefix = "machine-";
+constexpr const char* probe_prefix = "probe-";
 constexpr const char* calibration_suffix = ".json";
 
 std::string variable(const char* name) {
@@ -25,14 +26,13 @@ std::string variable(const char* name) {
     return value == nullptr ? std::string() : std::string(value);
 }
 
-std::vector<std::string> files_of(const std::string& folder) {
+std::vector<std::string> files_of(const std::string& folder, const std::string& prefix) {
     std::error_code nothing_there;
     std::vector<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder, nothing_there)) {
         const std::string name = entry.path().filename().string();
         if (!entry.is_regular_file(nothing_there)) continue;  // a pipe would be waited for
-        if (name.starts_with(calibration_prefix) && name.ends_with(calibration_suffix))
-            files.push_back(entry.path().string());
+        if (name.starts_with(prefix) && name.ends_with(calibration_suffix)) files.push_back(entry.path().string());
     }
     return files;
 }
@@ -68,6 +68,8 @@ std::string calibration_file(const Profile& profile) {
     return calibration_prefix + calibration_kind(profile) + (ranks.empty() ? "" : "-" + ranks) + calibration_suffix;
 }
 
+std::string probe_file(const Profile& profile) { return probe_prefix + calibration_kind(profile) + calibration_suffix; }
+
 std::string calibration_date(const Profile& profile) { return profile.fingerprint ? profile.fingerprint->date : ""; }
 
 // Older files have what their ranks were in the fingerprint only, which plans do not carry.
@@ -79,11 +81,13 @@ KeptCalibration read_calibration(const std::string& file) {
     return kept;
 }
 
-KeptCalibrations read_calibrations() {
+namespace {
+
+KeptCalibrations read_profiles(const std::string& prefix) {
     const std::optional<std::string> folder = calibration_folder();
     KeptCalibrations all;
     if (!folder) return all;
-    for (const std::string& file : files_of(*folder)) {
+    for (const std::string& file : files_of(*folder, prefix)) {
         try {
             all.kept.push_back(read_calibration(file));
         } catch (const Error& error) {
@@ -94,6 +98,12 @@ KeptCalibrations read_calibrations() {
     std::ranges::sort(all.kept, [&](const auto& a, const auto& b) { return place(a) < place(b); });
     return all;
 }
+
+}  // namespace
+
+KeptCalibrations read_calibrations() { return read_profiles(calibration_prefix); }
+
+KeptCalibrations read_probes() { return read_profiles(probe_prefix); }
 
 const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept) {
     const auto merit = [&](const KeptCalibration& k) {

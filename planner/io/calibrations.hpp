@@ -20,6 +20,8 @@ std::string calibration_kind(const Profile& profile);
 std::string calibration_ranks(const Profile& profile);
 // The name of its file in that folder: machine-2x1-processes.json. Files of older versions, machine-2x1.json, are read.
 std::string calibration_file(const Profile& profile);
+// The same of a machine that was only probed, as threads of one process: probe-2x1.json.
+std::string probe_file(const Profile& profile);
 // As in its fingerprint; "" without one.
 std::string calibration_date(const Profile& profile);
 // Threads of each rank that measured.
@@ -36,6 +38,8 @@ struct KeptCalibrations {
     std::vector<std::string> unreadable;  // why the others are not among them
 };
 KeptCalibrations read_calibrations();
+// Machines that were only probed, which plans are made with where there is no calibration.
+KeptCalibrations read_probes();
 
 KeptCalibration read_calibration(const std::string& file);
 

@@ -117,6 +117,26 @@ void describe(Archive& archive, Subject<Archive, LearnedGraph>& learned) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, ProbeFigures>& figures) {
+    archive.positive("largest_bytes", figures.largest_bytes);
+    archive.field("gemm_flops_per_second", figures.gemm_flops_per_second);
+    archive.field("copy_bytes_per_second", figures.copy_bytes_per_second);
+    archive.field("near_bytes_per_second", figures.near_bytes_per_second);
+    archive.field("far_bytes_per_second", figures.far_bytes_per_second);
+    archive.optional("exchange_bytes_per_second", figures.exchange_bytes_per_second);
+    archive.optional("between_bytes_per_second", figures.between_bytes_per_second);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, ProbeReference>& reference) {
+    archive.field("cpu", reference.cpu);
+    archive.positive("cores", reference.cores);
+    archive.field("middle", reference.middle);
+    archive.field("least", reference.least);
+    archive.field("most", reference.most);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.field("error_median", calibration.error_median);
     archive.field("error_p90", calibration.error_p90);
@@ -128,6 +148,7 @@ void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.optional("threads", calibration.threads);
     archive.optional("processes", calibration.processes);
     archive.optional("busy", calibration.busy);
+    archive.optional("probe", calibration.probe);
     archive.optional("programs", calibration.programs);
     archive.optional("loss", calibration.loss);
     archive.optional("loading", calibration.loading);
@@ -168,6 +189,7 @@ void describe(Archive& archive, Subject<Archive, Machine>& machine) {
     archive.any_number("memory_bytes_per_second", machine.memory_bytes_per_second);
     archive.field("step_seconds", machine.step_seconds);
     archive.optional("calibration", machine.calibration);
+    archive.optional("probe", machine.probe);
 }
 
 }  // namespace gnnplan::io

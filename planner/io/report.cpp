@@ -134,6 +134,7 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.field("communicator", report.communicator);
     archive.optional("oversubscribed", report.oversubscribed);
     archive.optional("placement", report.placement);
+    archive.optional("probe", report.probe);
     archive.field("configuration", report.configuration);
     archive.field("epochs", report.epochs);
     archive.field("steps", report.steps);

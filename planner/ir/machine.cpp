@@ -144,6 +144,16 @@ void validate(const std::vector<StepCorrection>& corrections, const Machine& mac
     }
 }
 
+void validate(const ProbeFigures& figures, const Machine& machine, const std::string& field) {
+    require(figures.largest_bytes >= 1, machine, field + ".largest_bytes", "must be at least 1");
+    require_positive(figures.gemm_flops_per_second, machine, field + ".gemm_flops_per_second");
+    require_positive(figures.copy_bytes_per_second, machine, field + ".copy_bytes_per_second");
+    require_positive(figures.near_bytes_per_second, machine, field + ".near_bytes_per_second");
+    require_positive(figures.far_bytes_per_second, machine, field + ".far_bytes_per_second");
+    require_positive(figures.exchange_bytes_per_second.value_or(1), machine, field + ".exchange_bytes_per_second");
+    require_positive(figures.between_bytes_per_second.value_or(1), machine, field + ".between_bytes_per_second");
+}
+
 void validate(const Calibration& calibration, const Machine& machine) {
     require_increasing(calibration.gather, &GatherCurve::width, 1, machine, "calibration.gather", "width");
     for (std::size_t i = 0; i < calibration.gather.size(); ++i) {
@@ -173,6 +183,12 @@ void validate(const Calibration& calibration, const Machine& machine) {
                 "calibration.overlapping.exposed", "must be between 0 and 1");
     }
     validate(calibration.corrections, machine);
+    if (calibration.probe) {
+        require(calibration.probe->cores >= 1, machine, "calibration.probe.cores", "must be at least 1");
+        validate(calibration.probe->middle, machine, "calibration.probe.middle");
+        validate(calibration.probe->least, machine, "calibration.probe.least");
+        validate(calibration.probe->most, machine, "calibration.probe.most");
+    }
     require_not_negative(calibration.error_median, machine, "calibration.error_median");
     require_not_negative(calibration.error_p90, machine, "calibration.error_p90");
     require_not_negative(calibration.busy, machine, "calibration.busy");
@@ -208,6 +224,7 @@ void validate(const Machine& machine) {
     require_positive(machine.memory_bytes_per_second, machine, "memory_bytes_per_second");
     require_not_negative(machine.step_seconds, machine, "step_seconds");
     if (machine.calibration) validate(*machine.calibration, machine);
+    if (machine.probe) validate(*machine.probe, machine, "probe");
 }
 
 }  // namespace gnnplan

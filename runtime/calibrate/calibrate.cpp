@@ -2,10 +2,12 @@
 
 #include "runtime/calibrate/pace.hpp"
 #include "runtime/calibrate/points.hpp"
+#include "runtime/calibrate/probe.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <utility>
 
 namespace gnnplan::calibrate {
 namespace {
@@ -30,7 +32,8 @@ Scope quick_scope(std::int64_t largest) {
             {8, 40, 128, 602},
             sizes(mib, 256 * mib, 4, largest),
             sizes(64, 64 * mib, 4, largest),
-            60};
+            60,
+            10};
 }
 
 Scope full_scope(std::int64_t largest) {
@@ -54,29 +57,103 @@ std::vector<std::size_t> order_of(const Points& points, bool limited) {
     return order;
 }
 
-}  // namespace
+// Measures point by point, and the figures of a probe every now and then.
+class Measuring {
+public:
+    Measuring(const Setting& setting, const Nodes& nodes, const Scope& scope)
+        : setting_(setting),
+          paced_(setting),
+          scope_(scope),
+          points_(points_of(paced_, nodes, scope)),
+          start_(setting.clock.now()),
+          found_(points_.size()),
+          probe_({setting.comm, setting.clock, setting.kernels, pilot_effort(setting.effort)}, nodes, scope.largest) {}
 
-Measured measure_all(const Setting& setting, const Nodes& nodes, const Scope& scope, const Progress& progress) {
-    Setting paced = setting;
-    const Points points = points_of(paced, nodes, scope);
-    const double start = setting.clock.now();
-    Measured measured{{}, points.size(), 0};
-    std::vector<std::vector<Sample>> found(points.size());
-    std::size_t done = 0;
-    for (const std::size_t i : order_of(points, scope.limit > 0)) {
-        if (scope.limit > 0) {
-            const double left = scope.limit - comm::control_max(setting.comm, setting.clock.now() - start);
-            if (left <= 0 && !points[i].needed) {
+    Measured run(const Progress& progress) {
+        Measured measured{{}, points_.size(), 0};
+        pilot();
+        std::size_t done = 0;
+        for (const std::size_t i : order_of(points_, scope_.limit > 0)) {
+            const double now = elapsed();
+            if (scope_.limit > 0 && now >= scope_.limit && !points_[i].needed) {
                 ++measured.left_out;
                 continue;
             }
-            paced.effort = hurried(setting.effort, left, points.size() - done - measured.left_out);
+            if (now - pilots_.back().when >= scope_.pilot_every) next_pilot();
+            if (scope_.limit > 0)
+                paced_.effort = hurried(setting_.effort, scope_.limit - now, points_.size() - done - measured.left_out);
+            progress(points_[i].what, done++, points_.size());
+            measure(i);
         }
-        progress(points[i].what, done++, points.size());
-        points[i].measure(found[i]);
+        next_pilot();
+        collect(measured);
+        return measured;
     }
-    for (std::vector<Sample>& samples : found) std::ranges::move(samples, std::back_inserter(measured.samples));
-    return measured;
+
+private:
+    struct Found {
+        std::vector<Sample> samples;
+        double when = 0;  // in the middle of measuring them
+    };
+
+    // Half of a point's, and as little as a probe takes.
+    static Effort pilot_effort(const Effort& effort) {
+        return {std::min(probe_effort.seconds, effort.seconds / 2), std::min(probe_effort.runs, effort.runs)};
+    }
+    // Of the rank whose clock shows most.
+    double elapsed() const { return comm::control_max(setting_.comm, setting_.clock.now() - start_); }
+
+    void measure(std::size_t i) {
+        Found found{{}, elapsed()};
+        points_[i].measure(found.samples);
+        found.when = (found.when + elapsed()) / 2;
+        found_[i] = std::move(found);
+        since_pilot_.push_back(i);
+    }
+
+    void pilot() {
+        const double before = elapsed();
+        const ProbeFigures figures = probe_.measure();
+        pilots_.push_back({(before + elapsed()) / 2, figures});
+    }
+
+    void next_pilot() {
+        const std::vector<std::size_t> points = std::exchange(since_pilot_, {});
+        pilot();
+        const Pilot &last = pilots_.back(), &before = pilots_[pilots_.size() - 2];
+        const double seconds = last.when - before.when;
+        if (scope_.limit > 0 || seconds > spare_ || !state_changed(before.figures, last.figures)) return;
+        spare_ -= seconds;
+        for (const std::size_t i : points) measure(i);
+        since_pilot_.clear();
+        pilot();
+    }
+
+    void collect(Measured& measured) {
+        const ProbeFigures reference = reference_of(pilots_).middle;
+        for (Found& found : found_) {
+            for (Sample& sample : found.samples) correct(sample, figures_at(pilots_, found.when), reference);
+            std::ranges::move(found.samples, std::back_inserter(measured.samples));
+        }
+        measured.pilots = std::move(pilots_);
+    }
+
+    const Setting& setting_;
+    Setting paced_;  // what the points refer to
+    const Scope& scope_;
+    Points points_;
+    double start_;
+    std::vector<Found> found_;
+    Probe probe_;
+    std::vector<Pilot> pilots_;
+    std::vector<std::size_t> since_pilot_;  // points
+    double spare_ = 35;                     // seconds that points may take that are measured once more
+};
+
+}  // namespace
+
+Measured measure_all(const Setting& setting, const Nodes& nodes, const Scope& scope, const Progress& progress) {
+    return Measuring(setting, nodes, scope).run(progress);
 }
 
 }  // namespace gnnplan::calibrate

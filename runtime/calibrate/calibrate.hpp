@@ -1,6 +1,7 @@
 // Which points a calibration measures, and measuring them all.
 #pragma once
 
+#include "planner/calibrate/pilot.hpp"
 #include "runtime/calibrate/measurements.hpp"
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct Scope {
     std::vector<std::int64_t> streams;   // bytes of elementwise work
     std::vector<std::int64_t> messages;  // bytes
     double limit = 0;                    // seconds, of all points but those that no fit can do without; 0: none
+    double pilot_every = 30;             // seconds, about
 };
 
 // quick: a minute at most; full: under ten at two ranks on a machine of today. Nothing is larger than `largest`.
@@ -29,11 +31,15 @@ struct Measured {
     std::vector<Sample> samples;
     std::size_t points = 0;
     std::size_t left_out = 0;  // because of the limit
+    std::vector<Pilot> pilots{};
 };
 
 // Called before each point: what it is, how many have been measured, of how many.
 using Progress = std::function<void(const std::string& what, std::size_t done, std::size_t total)>;
 
+// The figures of a probe are measured at the beginning, at the end and in between. Samples are as if the machine had
+// always been in the state of reference_of(pilots); where it changed much between two pilots, the points between them
+// are measured once more, as far as half a minute allows and no limit is set.
 // Collective; the same samples on every rank, apart from those of links in nodes of different sizes.
 Measured measure_all(const Setting& setting, const Nodes& nodes, const Scope& scope, const Progress& progress);
 

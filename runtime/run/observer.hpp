@@ -35,6 +35,8 @@ public:
     virtual void checked(const Plan&, const data::Dataset&, const train::TrainOptions&) {}
     // Rank 0 begins, to load the graph first.
     virtual void begins(const train::TrainOptions&) {}
+    // A probe found this machine in such a state before a long training began.
+    virtual void probed(const Plan&, const ProbeFigures&) {}
     // From here on the process may be told to end the run, and stop() is asked.
     virtual void computes() {}
     virtual void epoch(const EpochRecord&) {}

@@ -6,6 +6,7 @@
 #include "runtime/infer/infer.hpp"
 #include "runtime/place/place.hpp"
 #include "runtime/run/accuracies.hpp"
+#include "runtime/run/machine_state.hpp"
 #include "runtime/run/trace.hpp"
 #include "runtime/train/finished.hpp"
 #include "runtime/train/train.hpp"
@@ -222,7 +223,10 @@ Computed Rank::compute() {
         if (first_) shared_.dataset.cache_features();
         comm_.barrier();
     }
+    const std::optional<ProbeFigures> state = probe_state(shared_, comm_, launch_, clock_);
+    if (state && first_) shared_.observer.probed(shared_.plan, *state);
     Computed computed{shared_.infers() ? infer() : train(), std::nullopt};
+    computed.report.probe = state;
     heartbeat_.enter(comm::Heartbeat::finishing);
     comm_.barrier();  // what is seen belongs to the communicator, and others may still look
     of_threads.reset();

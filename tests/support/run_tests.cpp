@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace gnnplan::testing {
 namespace {
@@ -21,6 +22,7 @@ void say_why(const ::testing::TestInfo& test) {
 }  // namespace
 
 int run_tests() {
+    setenv("GNNPLAN_PROBE", "off", 0);  // plans are the same wherever tests run
     const int failed = RUN_ALL_TESTS();
     const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();
     for (int i = 0; i < all.total_test_suite_count(); ++i) {

@@ -29,6 +29,7 @@ public:
     std::string file(const std::string& kind = "2x1-threads") const {
         return folder_ / ("cache/gnnplan/machine-" + kind + ".json");
     }
+    std::string probe() const { return folder_ / "cache/gnnplan/probe-2x1.json"; }
     // Where those are that plans do not use.
     std::string aside() const { return folder_ / "cache/gnnplan/aside/machine-2x1-threads.json"; }
     // A profile made up: plans that use it name its kind.

@@ -1,5 +1,6 @@
 #include "tools/advise/evidence.hpp"
 
+#include "planner/catalog/host.hpp"
 #include "planner/catalog/machines.hpp"
 #include "planner/cost/likely.hpp"
 #include "planner/cost/tie.hpp"
@@ -14,6 +15,9 @@
 
 namespace gnnplan::tools {
 namespace {
+
+// Probed machines by epochs of machines that were not the reference.
+constexpr TimeFactors probed_epochs{0.67, 1, 1.5};
 
 // Presets by published epochs of GCN: the largest, the middle and the smallest of predicted over published times.
 constexpr TimeFactors published_epochs{1, 3, 8};
@@ -46,9 +50,10 @@ std::string calibration_text(const Machine& machine, MachineOrigin origin) {
                                   : "Calibrated elsewhere, as far as is known here";
     if (!machine.calibration) return fmt::format("{}, by a few rates.", where);
     return fmt::format(
-        "{}: half of the predictions that were checked were off by less than {:.0f} %, nine in ten by "
+        "{}{}: half of the predictions that were checked were off by less than {:.0f} %, nine in ten by "
         "less than {:.0f} %.",
-        where, 100 * machine.calibration->error_median, 100 * large_error(machine));
+        where, machine.probe ? ", and rescaled to a probe" : "", 100 * machine.calibration->error_median,
+        100 * large_error(machine));
 }
 
 // "GraphSAGE run", "run on dgx-h100": of published training, what none is of; "" where this was compared.
@@ -74,12 +79,20 @@ std::string published_text(const Machine& machine, Task task, const std::string&
                machine.accelerators ? "GPUs" : "ranks");
 }
 
+// A calibration that was rescaled to a probe is none that is kept, but it was one of a machine such as this.
+bool rescaled_here(const Machine& machine) {
+    return machine.probe && machine.calibration && machine.calibration->probe &&
+           machine.calibration->probe->cpu == catalog::read_host().cpu_model;
+}
+
 }  // namespace
 
 MachineOrigin origin_of(const Machine& machine) {
+    if (machine.probe && !calibrated(machine)) return MachineOrigin::probed;
     if (calibrated(machine))
-        return kept_here(io::machine_fingerprint(machine)) ? MachineOrigin::calibrated_here
-                                                           : MachineOrigin::calibrated_elsewhere;
+        return rescaled_here(machine) || kept_here(io::machine_fingerprint(machine))
+                   ? MachineOrigin::calibrated_here
+                   : MachineOrigin::calibrated_elsewhere;
     return is_preset(machine) ? MachineOrigin::preset : MachineOrigin::own_file;
 }
 
@@ -87,6 +100,7 @@ std::string text(MachineOrigin origin) {
     switch (origin) {
         case MachineOrigin::calibrated_here: return "calibrated here";
         case MachineOrigin::calibrated_elsewhere: return "calibrated elsewhere";
+        case MachineOrigin::probed: return "probed";
         case MachineOrigin::preset: return "preset";
         case MachineOrigin::own_file: return "own file";
     }
@@ -113,11 +127,15 @@ std::optional<TimeFactors> time_factors(const Prediction& predicted, const Machi
         const double seconds = predicted.ranked_seconds();
         return seconds > 0 ? TimeFactors{likely.low / seconds, 1, likely.high / seconds} : TimeFactors{};
     }
+    if (machine.probe) return probed_epochs;
     return task == Task::train ? std::optional(published_epochs) : std::nullopt;
 }
 
 std::string evidence_text(const Machine& machine, MachineOrigin origin, Task task, const std::string& model) {
     if (calibrated(machine)) return calibration_text(machine, origin);
+    if (origin == MachineOrigin::probed)
+        return "A few rates of this machine were probed, and the others follow from those of a machine that was "
+               "calibrated; gnnplan calibrate measures them all.";
     if (origin == MachineOrigin::preset) return published_text(machine, task, model);
     return fmt::format(
         "{} is a profile of your own and not calibrated: nothing was compared with it. {}Orders and schemes are as "

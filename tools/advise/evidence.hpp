@@ -13,12 +13,13 @@ namespace gnnplan::tools {
 enum class MachineOrigin : std::uint8_t {
     calibrated_here,
     calibrated_elsewhere,
+    probed,  // a few rates of this machine were measured, and the others follow from a reference's
     preset,
     own_file,  // a profile that somebody wrote, such as one of data sheets
 };
 // Compares the machine with the catalog and with the calibrations that are kept here.
 MachineOrigin origin_of(const Machine& machine);
-std::string text(MachineOrigin origin);  // "calibrated here", "calibrated elsewhere", "preset", "own file"
+std::string text(MachineOrigin origin);  // "calibrated here", "calibrated elsewhere", "probed", ...
 
 // How often a predicted time a true one may be: at least, most likely, at most. None where nobody has compared any.
 struct TimeFactors {

@@ -27,7 +27,10 @@ std::string widths_text(const std::vector<std::int64_t>& widths) {
 }
 
 std::string machine_line(const Machine& machine) {
-    if (machine.measured) return fmt::format("{} ({})", machine.name, machine.source);
+    if (machine.measured || machine.probe) {
+        return fmt::format("{} ({}{})", machine.name, machine.source,
+                           machine.measured && machine.probe ? "; rescaled to a probe" : "");
+    }
     return fmt::format("{} ({}, not measured here: expect larger error)", machine.name,
                        origin_of(machine) == MachineOrigin::preset ? "preset" : "a profile of your own");
 }

@@ -84,6 +84,25 @@ std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const Pro
     return reasons;
 }
 
+// 0 where the text is no date of a fingerprint.
+std::int64_t days_since(const std::string& date) {
+    std::tm then{};
+    if (strptime(date.c_str(), "%Y-%m-%dT%H:%M:%SZ", &then) == nullptr) return 0;
+    constexpr std::int64_t seconds_of_a_day = 86400;
+    return (std::time(nullptr) - timegm(&then)) / seconds_of_a_day;
+}
+
+std::vector<KeptCalibration> kept_probes() {
+    std::vector<KeptCalibration> kept = io::read_probes().kept;
+    const ProfileFingerprint here = fingerprint_here(false);
+    for (KeptCalibration& one : kept) {
+        if (!one.profile.fingerprint) continue;
+        one.stale = stale_reasons(*one.profile.fingerprint, here);
+        if (days_since(calibration_date(one.profile)) >= 1) one.stale.emplace_back("it is older than a day");
+    }
+    return kept;
+}
+
 KeptCalibrations kept_calibrations() {
     io::KeptCalibrations read = io::read_calibrations();
     KeptCalibrations kept{std::move(read.kept), {}};

@@ -31,6 +31,11 @@ struct KeptCalibrations {
     std::vector<std::string> warnings;  // which cannot be read
 };
 KeptCalibrations kept_calibrations();
+// Machines that were only probed and are kept, with why one does not hold. A probe holds for a day; what cannot be read
+// is measured again.
+std::vector<KeptCalibration> kept_probes();
+// Days since a date as in a fingerprint, 0 where it is none.
+std::int64_t days_since(const std::string& date);
 
 // Makes the folder and returns its name. Throws Error{usage} where none is known, Error{cannot_create}.
 std::string make_calibration_folder();

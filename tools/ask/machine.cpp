@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <set>
 #include <utility>
 
@@ -16,14 +15,6 @@ namespace {
 
 constexpr const char* built_in = "cpu-node";
 constexpr std::int64_t old_days = 90;
-
-// 0 where the text is no date of a fingerprint.
-std::int64_t days_since(const std::string& date) {
-    std::tm then{};
-    if (strptime(date.c_str(), "%Y-%m-%dT%H:%M:%SZ", &then) == nullptr) return 0;
-    constexpr std::int64_t seconds_of_a_day = 86400;
-    return (std::time(nullptr) - timegm(&then)) / seconds_of_a_day;
-}
 
 void set_ranks_per_node(Machine& machine, int ranks) {
     if (machine.measured && machine.ranks_per_node != ranks) {
@@ -39,7 +30,7 @@ void set_ranks_per_node(Machine& machine, int ranks) {
 
 ChosenMachine load_machine(const std::string& name_or_file, std::int64_t ranks, std::optional<int> ranks_per_node) {
     ChosenMachine chosen =
-        name_or_file.empty() ? default_machine(ranks) : ChosenMachine{find_machine(name_or_file), {}};
+        name_or_file.empty() ? default_machine(ranks) : ChosenMachine{find_machine(name_or_file), {}, false};
     if (ranks_per_node) set_ranks_per_node(chosen.machine, *ranks_per_node);
     return chosen;
 }
@@ -48,7 +39,8 @@ ChosenMachine default_machine(std::int64_t ranks) {
     KeptCalibrations kept = kept_calibrations();
     const KeptCalibration* chosen = calibration_for(ranks, kept.all);
     ChosenMachine found{chosen == nullptr ? catalog::find_machine(built_in) : chosen->profile.machine,
-                        std::move(kept.warnings)};
+                        std::move(kept.warnings), false};
+    found.built_in = chosen == nullptr;
     if (chosen == nullptr) return found;
     if (!chosen->stale.empty()) {
         found.notes.push_back(fmt::format("warning: the calibration of this machine is stale: {} (run `calibrate/`)",

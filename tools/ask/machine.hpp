@@ -14,6 +14,7 @@ namespace gnnplan::tools {
 struct ChosenMachine {
     Machine machine;
     std::vector<std::string> notes;
+    bool built_in = false;  // nobody named a machine, and none was calibrated
 };
 
 // A preset's name or the file of a profile; "" for default_machine(ranks). `ranks_per_node` ranks share a node, each

@@ -95,7 +95,7 @@ struct Calibrated {
 };
 
 // Collective; the same on every rank.
-std::vector<Sample> measure(const calibrate::Setting& setting, const calibrate::Nodes& nodes,
+calibrate::Measured measure(const calibrate::Setting& setting, const calibrate::Nodes& nodes,
                             const calibrate::Scope& scope, int threads) {
     const bool speaks = setting.comm.rank() == 0;
     CalibrationProgress progress(!speaks || is_quiet(), scope.limit, setting.clock);
@@ -109,7 +109,7 @@ std::vector<Sample> measure(const calibrate::Setting& setting, const calibrate::
                          "them all",
                          measured.left_out, measured.points, scope.limit)});
     }
-    return std::move(measured.samples);
+    return measured;
 }
 
 // Collective; the same on every rank.
@@ -133,13 +133,17 @@ Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& opt
     Calibrated calibrated;
     Profile& profile = calibrated.profile;
     const calibrate::LoadReading before = system.read();
-    profile.samples = measure(setting, nodes, scope, threads);
+    calibrate::Measured measured = measure(setting, nodes, scope, threads);
+    profile.samples = std::move(measured.samples);
     ProfileFingerprint& fingerprint = profile.fingerprint.emplace(fingerprint_here(with_mpi));
     fingerprint.ranks = nodes.ranks_per_node();
     fingerprint.threads = threads;
     profile.machine = calibrate::fit_with_errors(base, profile.samples);
     profile.machine.calibration->threads = fingerprint.threads;
     profile.machine.calibration->processes = with_mpi;
+    ProbeReference& probe = profile.machine.calibration->probe.emplace(calibrate::reference_of(measured.pilots));
+    probe.cpu = fingerprint.cpu;
+    probe.cores = fingerprint.cores;
     profile.machine.name = "calibrated";
     profile.machine.source = source_of(fingerprint, nodes, base);
     profile.machine.measured = true;

@@ -88,17 +88,32 @@ std::string holds(const KeptCalibration& kept) {
     return fmt::format("busy: other programs took {:.0f} % of the cores", 100 * calibration->busy);
 }
 
+// What plans use where there is no calibration.
+std::string probe_lines() {
+    std::string lines;
+    for (const KeptCalibration& probe : kept_probes()) {
+        const std::string holds = probe.stale.empty()
+                                      ? "plans use it for a day where there is no calibration"
+                                      : fmt::format("it no longer holds: {}", fmt::join(probe.stale, "; "));
+        lines += labelled("probe", fmt::format("{} ranks x threads, {}; {}", calibration_kind(probe.profile),
+                                               calibration_date(probe.profile), holds)) +
+                 "  " + probe.file + "\n";
+    }
+    return lines;
+}
+
 // Lists the calibrations that are kept here.
 int list_calibrations(const Context& context, const ListOptions& options) {
     const std::vector<KeptCalibration> kept = calibrations_and_warnings();
     if (options.json) {
-        print_json(encode_calibrations(kept));
+        print_json(encode_calibrations(kept, kept_probes()));
         return 0;
     }
     if (kept.empty()) {
         print(wrapped("", "",
                       "no calibration is kept; gnnplan calibrate measures this machine (presets: gnnplan "
-                      "machines list)"));
+                      "machines list)") +
+              probe_lines());
         return 0;
     }
     Table table({{"ranks x threads"},
@@ -118,7 +133,7 @@ int list_calibrations(const Context& context, const ListOptions& options) {
         if (reason == "yes") continue;
         for (const std::string& line : broken(reason, line_width() - 2)) table.add_title("  " + line);
     }
-    print(table.text(use_color(context.color)));
+    print(table.text(use_color(context.color)) + probe_lines());
     return 0;
 }
 

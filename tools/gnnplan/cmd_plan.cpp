@@ -15,6 +15,7 @@
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/plan_answer.hpp"
 #include "tools/gnnplan/plan_table.hpp"
+#include "tools/gnnplan/probe_machine.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
 #include "tools/gnnplan/progress_line.hpp"
 #include "tools/gnnplan/run_outlook.hpp"
@@ -44,7 +45,7 @@ struct PlanOptions {
     std::string pareto = "time,memory";
     std::int64_t top = 5;
     std::optional<std::string> output, table;
-    bool json = false, brief = false;
+    bool json = false, brief = false, probe = false;
 };
 
 struct NamedObjective {
@@ -132,11 +133,19 @@ std::string dropout_line(const Selection& selection) {
     return text.empty() ? "" : labelled("dropout", with_dashes(text));
 }
 
+Machine planned_machine(const PlanOptions& options) {
+    Machine machine = machine_and_say(options.problem, options.problem.shape.ranks);
+    if (!options.probe) return machine;
+    RescaledHere now = rescaled_here(machine);
+    say_notes({now.note});
+    return std::move(now.machine);
+}
+
 int run_plan(const Context& context, const PlanOptions& options) {
     io::check_outputs({{"-o", options.output}, {"--table", options.table}}, files_read(options.problem));
     SelectOptions pins = select_options(options.problem.search);
     pins.pareto = parse_objectives(options.pareto);
-    const Machine machine = machine_and_say(options.problem, options.problem.shape.ranks);
+    const Machine machine = planned_machine(options);
     check_pins(pins, static_cast<int>(options.problem.shape.ranks));
     if (options.problem.model.task == "infer") refuse_training_questions(options.run);
     LoadedProblem loaded = load_and_say(options.problem);
@@ -184,6 +193,10 @@ void add_plan(CLI::App& root, Context& context) {
     add_problem_flags(command, options->problem);
     add_run_question(command, options->run, false);
     under_heading(command, training_heading);
+    command.add_flag("--probe", options->probe,
+                     "Measure for a second or two in which state this machine is, and plan with the rates of its "
+                     "calibration rescaled to that");
+    under_heading(command, machine_heading);
     command
         .add_option(
             "--pareto", options->pareto,

@@ -237,7 +237,7 @@ void add_machine_flags(CLI::App& command, ProblemFlags& flags) {
     command
         .add_option("--machine", flags.machine,
                     "The machine to plan for: a preset (gnnplan machines list) or the file of a profile; default: this "
-                    "machine as gnnplan calibrate measured it, else cpu-node")
+                    "machine as gnnplan calibrate measured it, else as a probe of a second or two finds it")
         ->type_name("NAME|FILE");
     add_count(command, "--ranks-per-node", flags.ranks_per_node,
               "How many ranks share a node, each with the memory and the rates that the profile gives a rank; default: "

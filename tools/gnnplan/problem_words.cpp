@@ -3,6 +3,7 @@
 #include "tools/advise/switch_words.hpp"
 #include "tools/ask/machine.hpp"
 #include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/probe_machine.hpp"
 #include "tools/gnnplan/progress_line.hpp"
 #include "tools/text/counts.hpp"
 #include "tools/text/lines.hpp"
@@ -132,6 +133,13 @@ Machine machine_and_say(const ProblemFlags& flags, std::int64_t ranks) {
     const auto per_node = flags.ranks_per_node ? std::optional(static_cast<int>(*flags.ranks_per_node)) : std::nullopt;
     ChosenMachine chosen = load_machine(flags.machine, ranks, per_node);
     say_lines(chosen.notes);
+    if (chosen.built_in) {
+        if (std::optional<RescaledHere> probed = probed_machine(per_node.value_or(ranks))) {
+            if (!probed->note.empty()) say_notes({probed->note});
+            chosen.machine = std::move(probed->machine);
+            if (per_node) chosen.machine.ranks_per_node = *per_node;
+        }
+    }
     if (flags.search.memory > chosen.machine.memory_per_rank) {
         say_notes({fmt::format("--memory {} is more than the {} that a rank of {} has", limit_text(flags.search.memory),
                                limit_text(chosen.machine.memory_per_rank), chosen.machine.name)});

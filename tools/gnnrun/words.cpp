@@ -11,6 +11,7 @@
 #include "tools/gnnrun/timeout.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/option_names.hpp"
+#include "tools/text/probe_text.hpp"
 #include "tools/text/streams.hpp"
 #include "tools/text/table.hpp"
 
@@ -72,6 +73,15 @@ void Words::checked(const Plan& plan, const data::Dataset& dataset, const train:
 }
 
 void Words::begins(const train::TrainOptions& options) { progress_.emplace(options.epochs, flags_.quiet, clock_); }
+
+void Words::probed(const Plan& plan, const ProbeFigures& now) {
+    const ProbeReference& reference = plan.machine.calibration->probe.value();
+    const ProbeFigures& then = plan.machine.probe ? *plan.machine.probe : reference.middle;
+    const std::string change = change_text(then, now);
+    if (!has_changed(reference, then, now)) return detail("note: this machine is as its calibration saw it: " + change);
+    note("note: this machine has changed since the plan's rates were measured: " + change +
+         "; steps take as much longer or shorter than predicted");
+}
 
 void Words::computes() {
     constexpr const char* epoch = "finishing the epoch; a second signal ends the run at once\n";

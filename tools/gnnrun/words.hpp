@@ -27,6 +27,7 @@ public:
     void checked(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options) override;
     void begins(const train::TrainOptions& options) override;
     void computes() override;
+    void probed(const Plan& plan, const ProbeFigures& now) override;
     void epoch(const EpochRecord& epoch) override;
     std::optional<std::string> stop() override;
     void stuck(const std::string& where) override;

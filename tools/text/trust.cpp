@@ -14,7 +14,9 @@ double two_digits(double value) {
 
 }  // namespace
 
-bool calibrated(const Machine& machine) { return machine.measured || machine.calibration.has_value(); }
+bool calibrated(const Machine& machine) {
+    return machine.measured || (machine.calibration.has_value() && !machine.probe.has_value());
+}
 
 double trusted_digits(double value, const Machine& machine) {
     return value <= 0 || calibrated(machine) ? value : two_digits(value);

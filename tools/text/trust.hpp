@@ -7,7 +7,7 @@
 
 namespace gnnplan::tools {
 
-// Whether times of it come from measurements.
+// Whether times of it come from measurements, and not only from a probe.
 bool calibrated(const Machine& machine);
 
 // A predicted quantity to two digits where the machine was not calibrated, else as it is.

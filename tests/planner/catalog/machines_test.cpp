@@ -1,4 +1,5 @@
 #include "planner/catalog/machines.hpp"
+#include "planner/catalog/reference_machine.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -247,6 +249,22 @@ TEST(Host, RanksShareUnits) {
     EXPECT_LE(threads_of_rank(1, 1), units);
     EXPECT_EQ(threads_of_rank(4 * units, 4 * units), 1);
     EXPECT_NE(processing_units(), "");
+}
+
+// Its curves are those of a calibration: valid, complete enough that no step falls back to single rates, and no preset.
+TEST(ReferenceMachine, HasCurvesOfEveryKind) {
+    const Machine reference = reference_machine();
+    EXPECT_NO_THROW(validate(reference));
+    EXPECT_FALSE(reference.measured);
+    const Calibration& calibration = reference.calibration.value();
+    ASSERT_FALSE(calibration.gather.empty());
+    for (const GatherCurve& curve : calibration.gather) EXPECT_EQ(curve.costs.size(), 6U) << curve.width;
+    for (const GemmKind kind : {GemmKind::forward, GemmKind::input_gradient, GemmKind::weight_gradient})
+        EXPECT_GT(std::ranges::count(calibration.gemm, kind, &GemmRate::product), 4);
+    for (const ElementwiseKind kind : {ElementwiseKind::copy, ElementwiseKind::update, ElementwiseKind::head_unit_back})
+        EXPECT_GT(std::ranges::count(calibration.streams, kind, &StreamRate::stream), 0);
+    EXPECT_TRUE(calibration.loss && calibration.all_reduce && calibration.overlapping);
+    EXPECT_FALSE(preset("cpu-node").calibration) << "the preset stays as it was";
 }
 
 }  // namespace

@@ -54,6 +54,25 @@ TEST(Profile, KeepsWhatPassingRowsCosts) {
     EXPECT_FALSE(gather.at(1).passing.has_value());
 }
 
+TEST(Profile, KeepsTheStateOfTheMachine) {
+    Profile profile = sample_profile();
+    EXPECT_FALSE(read_profile(write_profile(profile), "p.json").machine.calibration.value().probe.has_value());
+    const ProbeFigures figures{1 << 28, 1e11, 2e10, 3e10, 1e10, 5e9, {}};
+    ProbeFigures slow = figures;
+    slow.far_bytes_per_second = 0.5e10;
+    profile.machine.calibration->probe = ProbeReference{"A CPU", 2, figures, slow, figures};
+    profile.machine.probe = slow;
+    const std::string text = write_profile(profile);
+    const Machine again = read_profile(text, "p.json").machine;
+    EXPECT_EQ(again.calibration.value().probe, profile.machine.calibration->probe);
+    EXPECT_EQ(again.probe, slow);
+    EXPECT_FALSE(json::parse(text)["probe"].contains("between_bytes_per_second"));
+    json wrong = json::parse(text);
+    wrong["calibration"]["probe"]["least"]["far_bytes_per_second"] = 0;
+    expect_error([&] { read_profile(wrong.dump(), "p.json"); }, ErrorCode::data,
+                 "calibration.probe.least.far_bytes_per_second must be positive");
+}
+
 TEST(Profile, KeepsWhatLoadingTakesIfItWasMeasured) {
     Profile profile = sample_profile();
     EXPECT_FALSE(read_profile(write_profile(profile), "p.json").machine.calibration.value().loading.has_value());

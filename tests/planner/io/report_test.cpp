@@ -56,6 +56,9 @@ TEST(Report, PlacementMayBeMissing) {
     const std::string without = write_report(report);
     EXPECT_FALSE(json::parse(without).contains("placement"));
     EXPECT_EQ(read_report(without, "run.json").placement, std::nullopt);
+    EXPECT_EQ(read_report(without, "run.json").probe, std::nullopt);
+    report.probe = ProbeFigures{1 << 20, 1e11, 1e10, 1e10, 1e9, 1e9, {}};
+    EXPECT_EQ(read_report(write_report(report), "run.json").probe, report.probe);
     report.placement = "threads run on processing units 0 | 1";
     EXPECT_EQ(read_report(write_report(report), "run.json").placement, report.placement);
 }

@@ -118,7 +118,7 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
         const Setting setting{comm, clock, kernels::cpu_table(), {0, 1}};
         const Nodes nodes = find_nodes(comm, 0);
         std::size_t announced = 0;
-        const auto [samples, points, left_out] =
+        const auto [samples, points, left_out, pilots] =
             measure_all(setting, nodes, tiny_scope(), [&](const std::string&, std::size_t done, std::size_t total) {
                 EXPECT_EQ(done, announced++);
                 EXPECT_LT(done, total);
@@ -147,6 +147,7 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
         }
         for (const char* what : {"whole", "portions", "exchange", "both"})
             EXPECT_EQ(counts[std::string("overlap.") + what], 4) << what;
+        EXPECT_GE(pilots.size(), 2U) << "at the beginning and at the end";
         EXPECT_EQ(counts["read"], 1);
         EXPECT_EQ(counts["between.hot"], 0);
         for (const Sample& sample : samples) EXPECT_GE(*std::ranges::min_element(sample.seconds), 0) << sample.what;

@@ -57,10 +57,18 @@ io::Document encode_dataset(const catalog::Card& card) {
     return document;
 }
 
-io::Document encode_calibrations(const std::vector<KeptCalibration>& calibrations) {
-    io::Document list = io::Document::array();
+io::Document encode_calibrations(const std::vector<KeptCalibration>& calibrations,
+                                 const std::vector<KeptCalibration>& probes) {
+    io::Document list = io::Document::array(), probed = io::Document::array();
     for (const KeptCalibration& kept : calibrations) list.push(calibration_object(kept));
-    return io::Document::object({{"schema", "gnnplan.calibrations/1"}, {"calibrations", std::move(list)}});
+    for (const KeptCalibration& kept : probes) {
+        probed.push(io::Document::object({{"kind", calibration_kind(kept.profile)},
+                                          {"date", calibration_date(kept.profile)},
+                                          {"file", kept.file},
+                                          {"stale", kept.stale}}));
+    }
+    return io::Document::object(
+        {{"schema", "gnnplan.calibrations/1"}, {"calibrations", std::move(list)}, {"probes", std::move(probed)}});
 }
 
 io::Document encode_machines() {

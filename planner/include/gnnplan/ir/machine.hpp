@@ -4,6 +4,7 @@
 #include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/tensor_memory.hpp>
 #include <gnnplan/ir/model_part.hpp>
+#include <gnnplan/ir/probe.hpp>
 #include <gnnplan/ir/program.hpp>
 
 #include <cstdint>
@@ -183,6 +184,7 @@ struct Calibration {
     std::optional<int> threads{};               // of each rank that measured, where that is known
     std::optional<bool> processes{};  // whether those ranks were processes, and not threads of one; where it is known
     double busy = 0;                  // share of the cores that other programs took meanwhile, where it was too large
+    std::optional<ProbeReference> probe{};  // the state of the machine meanwhile
 };
 
 struct Machine {
@@ -204,6 +206,7 @@ struct Machine {
     std::int64_t workspace_bytes = 0;  // of that memory, for the device's kernels
     Blocking blocking{};               // how its products cut dense operands into slices
     std::int64_t reserved_bytes = 0;   // of memory_per_rank, for what no peak counts, such as CUDA's context
+    std::optional<ProbeFigures> probe{};  // rates were rescaled from calibration->probe to these
 
     TensorMemory tensor_memory() const { return {accelerators, workspace_bytes, blocking.row_start_bytes}; }
     // Bytes that a plan may use where nobody says otherwise.

@@ -129,6 +129,7 @@ struct RunReport {
     std::string communicator;              // "mpi", "threads" or "self"
     bool oversubscribed = false;           // fewer processing units than threads
     std::optional<std::string> placement;  // in words: where threads ran, or why they were not bound; unset: unknown
+    std::optional<ProbeFigures> probe{};   // of the machine before a long training began
     Configuration configuration;
     std::vector<EpochRecord> epochs;
     std::vector<StepRecord> steps;       // one steady-state training epoch, or the pass of an inference
