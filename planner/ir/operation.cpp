@@ -74,8 +74,6 @@ public:
     template <class T>
     void identity(const char*, const T&) {}
     void derived(bool value) { add(value ? 1 : 0); }
-    template <class S>
-    void derived(const std::optional<S>&) {}
     std::string take() { return std::move(text_); }
 
 private:

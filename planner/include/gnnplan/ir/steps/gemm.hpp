@@ -22,7 +22,6 @@ struct GemmStep {
         self.accumulate ? archive.updates("out", self.out) : archive.writes("out", self.out);
         archive.value("transposed", self.transposed);
         archive.optional("accumulate", self.accumulate);
-        archive.derived(self.then);
     }
     TensorId subject() const { return out; }
     void check(const StepCheck& step) const;
