@@ -38,8 +38,9 @@ const ProbeFigures* probed_state(const Machine& machine);
 ProbeFigures implied_figures(const Machine& machine, std::int64_t largest_bytes);
 
 // The machine as it is where `now` is measured: gathering is rescaled by the ratio for its distance, elementwise work
-// as RateRatios::stream says, loading by that of copies, dense products as RateRatios::gemm_seconds says, losses and the overhead of steps by
-// that of GEMM, and messages by that of exchanges within nodes or between them. probed_state(machine) is not null.
+// as RateRatios::stream says, loading by that of copies, dense products as RateRatios::gemm_seconds says, losses and
+// the overhead of steps by that of GEMM, and messages by that of exchanges within nodes or between them.
+// probed_state(machine) is not null.
 Machine rescaled(const Machine& machine, const ProbeFigures& now);
 
 }  // namespace gnnplan::cost
