@@ -47,6 +47,7 @@ double ratio_of(const Sample& sample, const ProbeFigures& then, const cost::Rate
     if (what.starts_with("spmm")) return ratios.gather(static_cast<double>(sample.at[1]));
     if (what.starts_with("program.")) return ratios.gather(static_cast<double>(sample.at[3]));
     if (what == "loss") return ratios.gemm;
+    if (what.starts_with("stream.")) return ratios.stream(static_cast<double>(sample.at[0]));
     if (product_of(what)) {
         const double seconds = median(sample.seconds);
         return seconds > 0 ? seconds / ratios.gemm_seconds(seconds, copy_seconds(sample, then)) : 1;

@@ -27,8 +27,9 @@ ProbeFigures figures_at(std::span<const Pilot> pilots, double when);
 bool state_changed(const ProbeFigures& before, const ProbeFigures& after);
 
 // Rescales the seconds of a sample that was taken when the figures were `then` to the reference: products by what they
-// gather from where, dense ones and losses by the GEMM's figure (unless memory bounds them), elementwise work, reading
-// and loading by copies, and messages by exchanges. What compares times of one moment (overlap) stays.
+// gather from where, dense ones and losses by the GEMM's figure (unless memory bounds them), elementwise work by what
+// it touches, reading and loading by copies, and messages by exchanges. What compares times of one moment (overlap)
+// stays.
 void correct(Sample& sample, const ProbeFigures& then, const ProbeFigures& reference);
 
 }  // namespace gnnplan::calibrate

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace gnnplan::cost {
 namespace {
@@ -54,7 +55,8 @@ void rescale(GemmRate& rate, const RateRatios& ratios, double copy_bytes_per_sec
 void rescale(Calibration& calibration, const RateRatios& ratios, double copy_bytes_per_second) {
     for (GatherCurve& curve : calibration.gather) rescale(curve, ratios);
     for (GemmRate& rate : calibration.gemm) rescale(rate, ratios, copy_bytes_per_second);
-    for (StreamRate& rate : calibration.streams) rate.bytes_per_second *= ratios.copy;
+    for (StreamRate& rate : calibration.streams)
+        rate.bytes_per_second *= ratios.stream(static_cast<double>(rate.working_set_bytes));
     for (ProgramCost& cost : calibration.programs) {
         const double ratio = ratios.gather(static_cast<double>(cost.working_set_bytes));
         rescale(cost.nonzero, ratio);
@@ -76,6 +78,13 @@ void rescale(Calibration& calibration, const RateRatios& ratios, double copy_byt
 
 constexpr std::int64_t megabyte = 1 << 20;  // 2^20 bytes
 
+// Linear in the logarithm of the bytes between two (bytes, ratio), constant outside.
+double by_distance(std::pair<double, double> low, std::pair<double, double> high, double bytes) {
+    if (low.first >= high.first) return high.second;
+    const double share = std::log(bytes / low.first) / std::log(high.first / low.first);
+    return between(low.second, high.second, std::clamp(share, 0.0, 1.0));
+}
+
 // Bytes a second of rows of 128 columns, 64 of which a row of the result gathers from so many bytes of them.
 double gather_rate(const Machine& machine, std::int64_t bytes) {
     constexpr std::int64_t width = 128;
@@ -90,10 +99,10 @@ double gather_rate(const Machine& machine, std::int64_t bytes) {
 }  // namespace
 
 double RateRatios::gather(double working_set_bytes) const {
-    if (near_bytes >= far_bytes) return near;
-    const double share = std::log(working_set_bytes / near_bytes) / std::log(far_bytes / near_bytes);
-    return between(near, far, std::clamp(share, 0.0, 1.0));
+    return by_distance({near_bytes, near}, {far_bytes, far}, working_set_bytes);
 }
+
+double RateRatios::stream(double bytes) const { return by_distance({near_bytes, near}, {copy_bytes, copy}, bytes); }
 
 double RateRatios::gemm_seconds(double seconds, double copy_seconds) const {
     const double bound = std::clamp(5 * copy_seconds / seconds - 4, 0.0, 1.0);
@@ -110,7 +119,8 @@ RateRatios rate_ratios(const ProbeFigures& then, const ProbeFigures& now) {
             ratio_of(then.exchange_bytes_per_second, now.exchange_bytes_per_second, copy),
             ratio_of(then.between_bytes_per_second, now.between_bytes_per_second, 1),
             static_cast<double>(then.near_bytes()),
-            static_cast<double>(then.far_bytes())};
+            static_cast<double>(then.far_bytes()),
+            static_cast<double>(std::min(64 * megabyte, then.largest_bytes))};
 }
 
 const ProbeFigures* probed_state(const Machine& machine) {

@@ -96,9 +96,9 @@ private:
         double when = 0;  // in the middle of measuring them
     };
 
-    // Half of a point's, and as little as a probe takes.
+    // As little as a point's.
     static Effort pilot_effort(const Effort& effort) {
-        return {std::min(probe_effort.seconds, effort.seconds / 2), std::min(probe_effort.runs, effort.runs)};
+        return effort.seconds < probe_effort.seconds ? effort : probe_effort;
     }
     // Of the rank whose clock shows most.
     double elapsed() const { return comm::control_max(setting_.comm, setting_.clock.now() - start_); }

@@ -10,8 +10,9 @@
 
 namespace gnnplan::calibrate {
 
-// A figure takes about so long, so that all of them and making their operands take less than two seconds.
-inline constexpr Effort probe_effort{0.12, 3};
+// Many short batches and not a few long ones: steps of an epoch are as short, and where other programs share the cores,
+// most of them are not interrupted. All figures and making their operands take less than two seconds.
+inline constexpr Effort probe_effort{0.01, 15};
 
 // Measures the figures, as often as is asked. It keeps their operands from one time to the next, so that the pages that
 // these lie on are no reason for a difference: up to two and a half times `largest` bytes.

@@ -27,7 +27,8 @@ TEST(Pilot, CorrectsEveryKindByItsFigure) {
     EXPECT_GT(middle, 0.6);
     EXPECT_LT(middle, 0.7);
     EXPECT_DOUBLE_EQ(corrected("program.max", {16, 0, 16, mib, 1, 1}, then), 0.7);
-    EXPECT_DOUBLE_EQ(corrected("stream.copy", {mib}, then), 0.8);
+    EXPECT_DOUBLE_EQ(corrected("stream.copy", {mib}, then), 0.7);
+    EXPECT_DOUBLE_EQ(corrected("stream.copy", {64 * mib}, then), 0.8);
     EXPECT_DOUBLE_EQ(corrected("read", {mib}, then), 0.8);
     EXPECT_DOUBLE_EQ(corrected("load.rows", {1000}, then), 0.8);
     EXPECT_DOUBLE_EQ(corrected("loss", {1000, 8}, then), 0.9);

@@ -43,6 +43,12 @@ double gather_slowness(double bytes) {
     return 1 / (1 / 1.2 + std::clamp(share, 0.0, 1.0) * (0.5 - 1 / 1.2));
 }
 
+// Elementwise work is as slow as gathering from near in caches, and twice as slow from 32 MiB on.
+double stream_slowness(double bytes) {
+    const double share = std::log2(bytes / (8 * mib)) / 2;
+    return 1 / (1 / 1.2 + std::clamp(share, 0.0, 1.0) * (0.5 - 1 / 1.2));
+}
+
 void fake_spmm(const kernels::Csr& a, kernels::ConstMatrix b, kernels::Matrix, bool, kernels::PanelRoom) {
     const auto bytes = static_cast<double>(b.rows * b.columns * 4);
     const double nonzero = 1e-9 * static_cast<double>(b.columns) * (1 + 0.2 * std::log2(1 + bytes / mib));
@@ -57,10 +63,12 @@ void fake_gemm(kernels::Transpose, kernels::Transpose, kernels::ConstMatrix a, k
     pass(std::max(2 * static_cast<double>(products) / gemm_rate, slow * static_cast<double>(bytes) / copy_rate), 1);
 }
 void fake_copy(kernels::ConstMatrix a, kernels::Matrix) {
-    pass(static_cast<double>(a.rows * a.columns * 8) / copy_rate, 2);
+    const auto bytes = static_cast<double>(a.rows * a.columns * 8);
+    pass(bytes / copy_rate, stream_slowness(bytes));
 }
 void fake_activate(kernels::Matrix z, const float*, Activation, const kernels::DropoutKey&, std::uint8_t*) {
-    pass(static_cast<double>(z.rows * z.columns * 8) / (copy_rate / 2), 2);
+    const auto bytes = static_cast<double>(z.rows * z.columns * 8);
+    pass(bytes / (copy_rate / 2), stream_slowness(bytes));
 }
 
 template <class... Arguments>
