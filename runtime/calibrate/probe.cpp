@@ -17,6 +17,8 @@ constexpr std::int64_t width = 128;         // columns of every matrix
 constexpr std::int64_t row_bytes = width * 4;
 constexpr std::int64_t degree = 64;  // nonzeros of a row
 
+}  // namespace
+
 // A product with half as many nonzeros as there are rows that they gather: of 256 MiB, more than caches hold.
 class Gathering {
 public:
@@ -40,6 +42,8 @@ private:
     Array<float> dense_;
     Array<float> result_;
 };
+
+namespace {
 
 // The ranks of other nodes.
 std::vector<int> ranks_elsewhere(const Setting& setting, const Nodes& nodes) {

@@ -1,10 +1,7 @@
 // gnnplan calibrate: measures this machine, fits a profile to it and keeps it.
 //
 // Reading guide: calibrate() is what every rank does; run_in_process() and run_under_mpi() start the ranks.
-#include "planner/calibrate/fit.hpp"
-#include "planner/calibrate/residual.hpp"
 #include "planner/catalog/host.hpp"
-#include "planner/catalog/machines.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/profile.hpp"
 #include "runtime/calibrate/calibrate.hpp"
@@ -13,13 +10,12 @@
 #ifdef GNNPLAN_HAVE_MPI
 #include "runtime/comm/mpi.hpp"
 #endif
-#include "runtime/place/place.hpp"
 #include "tools/ask/calibration.hpp"
 #include "tools/common/options.hpp"
-#include "tools/gnnplan/calibrate_epochs.hpp"
 #include "tools/gnnplan/calibrate_from.hpp"
 #include "tools/gnnplan/calibrate_load.hpp"
 #include "tools/gnnplan/calibrate_output.hpp"
+#include "tools/gnnplan/calibrate_ranks.hpp"
 
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
@@ -40,120 +36,9 @@
 namespace gnnplan::tools {
 namespace {
 
-struct CalibrateOptions {
-    bool quick = false;
-    bool force = false;
-    std::optional<std::string> output;
-    std::optional<std::int64_t> ranks;
-    std::int64_t threads = 1;
-    std::string bind = "on";
-    std::optional<std::int64_t> ranks_per_node;  // by the names of the hosts
-    std::int64_t largest = std::int64_t{256} << 20;
-    std::optional<double> seconds;
-    std::vector<std::string> from;  // reports of runs to learn from, in place of measuring
-    bool json = false;
-};
-
 // Made sure before long work: the profile can be written, in the folder of those that are kept if nowhere else.
 void check_output(const CalibrateOptions& options) {
     io::check_can_create(options.output ? *options.output : make_calibration_folder() + "/machine");
-}
-
-calibrate::Scope scope_of(const CalibrateOptions& options, std::int64_t memory_per_rank, bool speaks) {
-    constexpr std::int64_t share = 8;  // several operands of the largest size at once
-    const std::int64_t largest = std::min(options.largest, memory_per_rank / share);
-    if (speaks && largest < options.largest) {
-        say_notes({fmt::format("--largest {} is cut to {}, an eighth of a rank's memory",
-                               format_memory(options.largest), format_memory(largest))});
-    }
-    calibrate::Scope scope = options.quick ? calibrate::quick_scope(largest) : calibrate::full_scope(largest);
-    if (options.seconds) {
-        scope.effort.seconds = *options.seconds;
-        scope.limit = 0;
-    }
-    return scope;
-}
-
-std::string source_of(const ProfileFingerprint& print, const calibrate::Nodes& nodes, const Machine& base) {
-    const bool alone = nodes.of_rank.size() == 1;
-    const std::string links = alone               ? "links taken over from " + base.name
-                              : print.mpi.empty() ? "links are those of threads of one process"
-                                                  : "links of " + print.mpi;
-    std::string source =
-        fmt::format("gnnplan calibrate, {}: {}, {} rank{} of {} thread{}, all busy; {}", print.date,
-                    print.cpu.empty() ? "unknown CPU" : print.cpu, print.ranks, print.ranks == 1 ? "" : "s a node",
-                    print.threads, print.threads == 1 ? "" : "s", links);
-    if (!alone && nodes.count == 1) source += "; link between nodes taken over from " + base.name;
-    if (nodes.ranks_per_node() == 1 && nodes.count > 1) source += "; link within a node taken over from " + base.name;
-    return source;
-}
-
-// A profile, and what was in the way of measuring it.
-struct Calibrated {
-    Profile profile;
-    calibrate::Load load;
-};
-
-// Collective; the same on every rank.
-calibrate::Measured measure(const calibrate::Setting& setting, const calibrate::Nodes& nodes,
-                            const calibrate::Scope& scope, int threads) {
-    const bool speaks = setting.comm.rank() == 0;
-    CalibrationProgress progress(!speaks || is_quiet(), scope.limit, setting.clock);
-    calibrate::Measured measured = calibrate::measure_all(
-        setting, nodes, scope,
-        [&](const std::string& what, std::size_t done, std::size_t total) { progress.show(what, done, total); });
-    measured.samples.push_back(measure_step(setting, threads));
-    if (speaks && measured.left_out > 0) {
-        say_notes(
-            {fmt::format("{} of {} points were left out after {:.0f} s; gnnplan calibrate without --quick measures "
-                         "them all",
-                         measured.left_out, measured.points, scope.limit)});
-    }
-    return measured;
-}
-
-// Collective; the same on every rank.
-Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& options, bool with_mpi) {
-    calibrate::SystemLoad system;
-    const calibrate::Nodes nodes = calibrate::find_nodes(comm, static_cast<int>(options.ranks_per_node.value_or(0)));
-    if (!options.force) check_cores(comm, nodes, with_mpi, static_cast<int>(options.threads));
-    // As gnnrun does, whose times a profile predicts.
-    const auto threads = static_cast<int>(options.threads);
-    kernels::set_threads(threads);
-    if (options.bind == "on") {
-        const place::Placement placement = place::bind_threads(comm, threads);
-        if (placement.warning && comm.rank() == 0) say("warning: {}\n", placement.note);
-    }
-    measure::SteadyClock clock;
-    Machine base = catalog::find_machine("cpu-node");
-    const std::int64_t memory = catalog::read_host().memory_bytes / nodes.ranks_per_node();
-    const calibrate::Scope scope = scope_of(options, memory, comm.rank() == 0);
-    const calibrate::Setting setting{comm, clock, kernels::cpu_table(), scope.effort};
-
-    Calibrated calibrated;
-    Profile& profile = calibrated.profile;
-    const calibrate::LoadReading before = system.read();
-    calibrate::Measured measured = measure(setting, nodes, scope, threads);
-    profile.samples = std::move(measured.samples);
-    ProfileFingerprint& fingerprint = profile.fingerprint.emplace(fingerprint_here(with_mpi));
-    fingerprint.ranks = nodes.ranks_per_node();
-    fingerprint.threads = threads;
-    profile.machine = calibrate::fit_with_errors(base, profile.samples);
-    profile.machine.calibration->threads = fingerprint.threads;
-    profile.machine.calibration->processes = with_mpi;
-    ProbeReference& probe = profile.machine.calibration->probe.emplace(calibrate::reference_of(measured.pilots));
-    probe.cpu = fingerprint.cpu;
-    probe.cores = fingerprint.cores;
-    profile.machine.name = "calibrated";
-    profile.machine.source = source_of(fingerprint, nodes, base);
-    profile.machine.measured = true;
-    profile.machine.ranks_per_node = nodes.ranks_per_node();
-    profile.machine.memory_per_rank = memory;
-    profile.epoch_steps = measure_epochs(setting, profile.machine, {options.quick, scope.largest});
-    calibrate::correct(profile);
-    calibrated.load = told_load(calibrate::load_between(comm, nodes, with_mpi, before, system.read()));
-    if (too_busy(calibrated.load)) profile.machine.calibration->busy = calibrated.load.others;
-    return calibrated;
 }
 
 // Whether plans may use the profile without being asked.

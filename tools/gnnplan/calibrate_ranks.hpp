@@ -1,0 +1,39 @@
+// What every rank of a calibration does: it measures, trains on drawn graphs, and fits a profile.
+#pragma once
+
+#include "runtime/calibrate/load.hpp"
+#include "runtime/comm/communicator.hpp"
+
+#include <gnnplan/ir/profile.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gnnplan::tools {
+
+struct CalibrateOptions {
+    bool quick = false;
+    bool force = false;
+    std::optional<std::string> output;
+    std::optional<std::int64_t> ranks;
+    std::int64_t threads = 1;
+    std::string bind = "on";
+    std::optional<std::int64_t> ranks_per_node;  // by the names of the hosts
+    std::int64_t largest = std::int64_t{256} << 20;
+    std::optional<double> seconds;
+    std::vector<std::string> from;  // reports of runs to learn from, in place of measuring
+    bool json = false;
+};
+
+// A profile, and what was in the way of measuring it.
+struct Calibrated {
+    Profile profile;
+    calibrate::Load load;
+};
+
+// Collective; the same on every rank. `with_mpi`: the ranks are processes.
+Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& options, bool with_mpi);
+
+}  // namespace gnnplan::tools
