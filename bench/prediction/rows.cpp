@@ -19,7 +19,9 @@ std::string kind_text(const Step& step) {
         if (product->overlap) kind += " overlapped";
         if (product->bf16) kind += " bf16";
     }
-    if (const auto* map = std::get_if<MapStep>(&step.operation)) kind += fmt::format(" {}", io::name_of(map->op));
+    const auto* map = std::get_if<MapStep>(&step.operation);
+    if (map != nullptr && map->done_before) return std::string(GemmStep::kind);  // it is measured there
+    if (map != nullptr) kind += fmt::format(" {}", io::name_of(map->op));
     return kind;
 }
 

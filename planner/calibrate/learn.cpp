@@ -4,8 +4,10 @@
 #include "planner/cost/correction.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/operation.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace gnnplan::calibrate {
@@ -39,17 +41,30 @@ void check(const RunReport& report, const std::string& name) {
 
 }  // namespace
 
+std::vector<EpochStep> epoch_steps(const Machine& machine, const RunReport& report, const std::string& graph, int run) {
+    std::vector<EpochStep> steps;
+    std::optional<std::size_t> product;  // the last dense one
+    for (const StepRecord& step : report.steps) {
+        const ModelPart part = step.part.value();
+        const double predicted = cost::uncorrected(machine, part, step.predicted_seconds);
+        if (product && part == ModelPart::gemm && step.kind == MapStep::kind) {
+            steps[*product].predicted += predicted;
+            steps[*product].measured += step.advance_seconds;
+            continue;
+        }
+        if (part == ModelPart::gemm) product = steps.size();
+        steps.push_back({part, graph, run, predicted, step.advance_seconds});
+    }
+    return steps;
+}
+
 void learn(Profile& profile, const RunReport& report, const std::string& name) {
     check(report, name);
     const std::string& print = report.fingerprints.graph;
     const std::string graph = print.empty() ? name : print;
     int run = 0;
     for (const EpochStep& step : profile.epoch_steps) run = std::max(run, step.run + 1);
-    std::vector<EpochStep> steps;
-    for (const StepRecord& step : report.steps) {
-        const double predicted = cost::uncorrected(profile.machine, *step.part, step.predicted_seconds);
-        steps.push_back({*step.part, graph, run, predicted, step.advance_seconds});
-    }
+    const std::vector<EpochStep> steps = epoch_steps(profile.machine, report, graph, run);
     const auto same = [](const EpochStep& a, const EpochStep& b) {
         return a.graph == b.graph && a.measured == b.measured;
     };

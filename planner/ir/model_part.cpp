@@ -32,6 +32,8 @@ ModelPart part_of(const SpmmStep& product) {
 
 ModelPart part_of(const Operation& operation) {
     if (const SpmmStep* product = product_of(operation)) return part_of(*product);
+    const auto* map = std::get_if<MapStep>(&operation);
+    if (map != nullptr && map->done_before) return ModelPart::gemm;
     const std::string_view kind = kind_of(operation);
     const auto* const found = std::ranges::find(parts_by_kind, kind, &std::pair<std::string_view, ModelPart>::first);
     return found == parts_by_kind.end() ? ModelPart::elementwise : found->second;

@@ -11,8 +11,9 @@
 namespace gnnplan::calibrate {
 
 // Many short batches and not a few long ones: steps of an epoch are as short, and where other programs share the cores,
-// most of them are not interrupted. All figures and making their operands take less than two seconds.
-inline constexpr Effort probe_effort{0.01, 15};
+// most of them are not interrupted. All figures and making their operands take less than two seconds, on a busy machine
+// too.
+inline constexpr Effort probe_effort{0.01, 15, 0.25};
 
 // Measures the figures, as often as is asked. It keeps their operands from one time to the next, so that the pages that
 // these lie on are no reason for a difference: up to two and a half times `largest` bytes.

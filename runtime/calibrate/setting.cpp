@@ -48,10 +48,14 @@ std::vector<double> seconds_together(const Setting& setting, const Work& work) {
     work();
     comm.barrier();
     const int runs = runs_per_batch(effort, time_batch(clock, 1, work));
-    const double end = clock.now() + effort.seconds;
+    const double start = clock.now();
     const auto least = static_cast<std::size_t>(effort.runs);
     std::vector<double> times;
-    while (times.size() < least || clock.now() < end) times.push_back(time_batch(clock, runs, work));
+    const auto goes_on = [&] {
+        const double elapsed = clock.now() - start;
+        return elapsed < effort.seconds || (times.size() < least && elapsed < effort.limit) || times.empty();
+    };
+    while (goes_on()) times.push_back(time_batch(clock, runs, work));
     std::vector<double> own;
     own.reserve(kept_shares.size());
     for (const double share : kept_shares) own.push_back(calibrate::quantile(times, share));
@@ -67,7 +71,8 @@ std::vector<double> seconds_of_collective(const Setting& setting, const Work& wo
     if (rough < setting.effort.seconds) rough = batch(3);  // the first one warmed up
     const int runs = runs_per_batch(setting.effort, rough);
     const double batches = setting.effort.seconds / std::max(rough * runs, 1e-9);
-    const auto least = static_cast<double>(setting.effort.runs);
+    const double affordable = std::max(1.0, setting.effort.limit / std::max(rough * runs, 1e-9));
+    const double least = std::min(static_cast<double>(setting.effort.runs), affordable);
     std::vector<double> times(static_cast<std::size_t>(std::clamp(batches, least, std::max(least, most_batches))));
     for (double& seconds : times) seconds = batch(runs);
     return times;

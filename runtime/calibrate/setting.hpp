@@ -14,6 +14,7 @@ namespace gnnplan::calibrate {
 struct Effort {
     double seconds = 0.5;  // of one point, about; more where `runs` take longer
     int runs = 5;          // of one point, at least
+    double limit = 60;     // seconds of one point after which `runs` are no reason to go on
 };
 
 // The arguments of every measurement. The communicator's ranks measure the same points in the same order.

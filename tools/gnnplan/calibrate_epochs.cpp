@@ -1,5 +1,6 @@
 #include "tools/gnnplan/calibrate_epochs.hpp"
 
+#include "planner/calibrate/learn.hpp"
 #include "planner/catalog/machines.hpp"
 #include "runtime/blocks/graph_counts.hpp"
 #include "runtime/comm/self.hpp"
@@ -11,6 +12,7 @@
 #include <gnnplan/select.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -173,9 +175,8 @@ std::vector<EpochStep> measure_epochs(const calibrate::Setting& setting, const M
             const std::vector<Candidate> candidates = std::exchange(plan->candidates, {});
             for (const std::size_t i : different_ones(candidates)) {
                 plan->candidates = {candidates[i]};
-                for (const StepRecord& step : train_plan(setting, *plan, dataset).steps) {
-                    steps.push_back({step.part.value(), each.name, run, step.predicted_seconds, step.advance_seconds});
-                }
+                std::ranges::move(calibrate::epoch_steps(machine, train_plan(setting, *plan, dataset), each.name, run),
+                                  std::back_inserter(steps));
                 ++run;
             }
         }

@@ -66,6 +66,22 @@ TEST(Learning, FromOneGraphDoesNotWorsenAnother) {
     EXPECT_NEAR(cost::corrected(learner.machine, ModelPart::spmm, 0.002) / 0.002, 1.3, 0.01);
 }
 
+TEST(Learning, ElementwiseWorkWithinAProductIsPartOfIt) {
+    RunReport report = run_of("a", 1);
+    const auto set = [&](std::size_t i, const char* kind, double predicted, double measured) {
+        report.steps[i].kind = kind;
+        report.steps[i].part = ModelPart::gemm;
+        report.steps[i].predicted_seconds = predicted;
+        report.steps[i].advance_seconds = measured;
+    };
+    set(1, "gemm", 0.010, 0.012);
+    set(2, "map", 0.002, 1e-7);
+    const std::vector<EpochStep> steps = epoch_steps(profile().machine, report, "a", 0);
+    ASSERT_EQ(steps.size(), 3U);
+    EXPECT_NEAR(steps[1].predicted, 0.012, 1e-12);
+    EXPECT_NEAR(steps[1].measured, 0.012, 1e-6);
+}
+
 TEST(Learning, RefusesRunsThatTeachNothing) {
     const auto refusal = [](const std::function<void(RunReport&)>& alter) {
         Profile learner = profile();

@@ -53,6 +53,18 @@ TEST(Timing, KeepsToItsBudgetButForTheLeastRuns) {
     EXPECT_NEAR(clock.now() - start, 3 * (2 + 5), 1e-9);  // a warm-up, a rough one
 }
 
+TEST(Timing, LongRunsAreFewWhereTimeIsLimited) {
+    comm::SelfCommunicator self;
+    ManualClock clock;
+    const Setting setting{self, clock, kernels::reference_table(), {0.01, 15, 0.25}};
+    const auto work = [&] { clock.pass(0.1); };
+    seconds_together(setting, work);
+    EXPECT_NEAR(clock.now(), 0.1 * (2 + 3), 1e-9);
+    const double start = clock.now();
+    seconds_of_collective(setting, work);
+    EXPECT_NEAR(clock.now() - start, 0.1 * (1 + 2), 1e-9);
+}
+
 TEST(Timing, ShortRunsAreTimedInBatches) {
     comm::SelfCommunicator self;
     ManualClock clock;

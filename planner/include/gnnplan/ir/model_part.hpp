@@ -11,7 +11,7 @@ enum class ModelPart : std::uint8_t {
     spmm_rows,        // sums over needed rows
     spmm_overlapped,  // either while messages are under way
     programs,         // other programs over nonzeros
-    gemm,
+    gemm,             // with what a product does to its rows while they are in cache
     weight_gradient,
     elementwise,
     loss,
