@@ -9,8 +9,8 @@
 
 namespace gnnplan::calibrate {
 
-// The steps of a training epoch of the run, beside what `machine`, with which it was predicted, says without corrections.
-// What a product does to its own rows counts as part of it. The parts of all steps are known.
+// The steps of a training epoch of the run, beside what `machine`, with which it was predicted, says without
+// corrections. What a product does to its own rows counts as part of it. The parts of all steps are known.
 std::vector<EpochStep> epoch_steps(const Machine& machine, const RunReport& report, const std::string& graph, int run);
 
 // Adds the steps of a run that was predicted with profile.machine, as it is, to profile.epoch_steps, and its graph to
