@@ -74,9 +74,9 @@ double bytes_with_reuse(const Schedule& schedule, const SpmmStep& product, const
         writing += static_cast<double>(again) / peaks.write(results);
     }
     if (reuse.packing_bytes > 0) {
-        const std::int64_t half = reuse.packing_bytes / 2;
-        reading += static_cast<double>(half) / peaks.read(operand);
-        writing += static_cast<double>(half) / peaks.write(reuse.packed.bytes());
+        const std::int64_t elements = reuse.packing_bytes / (4 + reuse.packed.element_bytes);
+        reading += static_cast<double>(4 * elements) / peaks.read(operand);
+        writing += static_cast<double>(reuse.packed.element_bytes * elements) / peaks.write(reuse.packed.bytes());
     }
     return peaks.together(reading, writing);
 }

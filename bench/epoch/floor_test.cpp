@@ -3,6 +3,7 @@
 #include "bench/epoch/floor_text.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/packed_panel.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -131,6 +132,31 @@ TEST(Floor, OfSparseProducts) {
     EXPECT_EQ(floor.seconds_with_reuse(), floor.bytes_with_reuse);
     EXPECT_EQ(floor.seconds(), floor.bytes);
     EXPECT_EQ(first(product(10, true), round_peaks(), graph).bytes, floor.bytes - 4 * 20) << "values are not stored";
+}
+
+// 25 rows of the result hold nonzeros of some panel: so 15 times one of 10, of 32 bytes, is loaded and stored once more.
+TEST(Floor, FurtherPanelsGoThroughTheirResultAgain) {
+    ReuseHistogram histogram;
+    histogram.first_uses = 7;
+    const StepFloor once = first(product(10), round_peaks(), ToldReuse(10, 20, histogram));
+    histogram.row_visits = 25;
+    const StepFloor again = first(product(10), round_peaks(), ToldReuse(10, 20, histogram));
+    EXPECT_EQ(again.bytes_with_reuse, once.bytes_with_reuse + (1 + 2) * 15 * 32);
+    EXPECT_EQ(again.bytes, once.bytes);
+}
+
+// In bf16 10 rows of 8 columns are read in fp32 and written in 2 bytes each, and gathers find those.
+TEST(Floor, PackedPanelsAreCopiedFirst) {
+    ReuseHistogram histogram;
+    histogram.first_uses = 7;
+    Schedule s = product(10);
+    const StepFloor as_they_are = first(s, round_peaks(), ToldReuse(10, 20, histogram));
+    std::get<SpmmStep>(s.steps[0].operation).bf16 = true;
+    const PackedPanel packed = packed_panel(s, std::get<SpmmStep>(s.steps[0].operation), 0);
+    ASSERT_EQ(packed.element_bytes, 2);
+    const auto row = static_cast<double>(packed.row_bytes() * packed.slices);
+    const StepFloor copied = first(s, round_peaks(), ToldReuse(10, 20, histogram));
+    EXPECT_EQ(copied.bytes_with_reuse - as_they_are.bytes_with_reuse, (4 + 2 * 2) * 10 * 8 + 20 * 7 * (row - 4 * 8));
 }
 
 // 1000 rows of 32 bytes: the result of the last epoch lies 64,000 bytes back.
