@@ -62,8 +62,10 @@ EpochFloor lay_beside(const Plan& plan, const RunReport& report, const GraphStat
     const Schedule& schedule = chosen(plan, report).schedule;
     EpochFloor epoch;
     epoch.measured = report.measured.epoch_seconds;
-    for (const StepRecord& record : report.steps)
-        epoch.rows.push_back({record.name, record.kind, {}, record.measured_seconds});
+    for (const StepRecord& record : report.steps) {
+        const double waiting = record.advance_seconds > 0 ? record.measured_seconds - record.advance_seconds : 0;
+        epoch.rows.push_back({record.name, record.kind, {}, record.measured_seconds, std::max(0.0, waiting)});
+    }
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
         const std::vector<StepAccesses> accesses = accesses_of(schedule, graph, rank, drops_features(report));
         double sum = 0, fused = 0, with_reuse = 0;

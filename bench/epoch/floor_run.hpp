@@ -16,6 +16,9 @@ struct FloorRow {
     std::string kind;
     StepFloor floor;      // of the rank whose is the largest
     double measured = 0;  // seconds of the slowest rank, waiting for others included
+    // Seconds of those in which some rank still did what comes before: the step did not move the latest rank on. 0 in
+    // reports of earlier versions.
+    double waiting = 0;
 
     double ratio() const { return floor.seconds() > 0 ? measured / floor.seconds() : 0; }  // 0: there is no floor
     double excess() const { return measured - floor.seconds(); }

@@ -37,7 +37,8 @@ io::Document row_json(const FloorRow& row) {
                                  {"reuse_aware_seconds", row.floor.seconds_with_reuse()},
                                  {"measured_seconds", row.measured},
                                  {"ratio", row.ratio() > 0 ? io::Document(row.ratio()) : io::Document()},
-                                 {"excess_seconds", row.excess()}});
+                                 {"excess_seconds", row.excess()},
+                                 {"waiting_seconds", row.waiting}});
 }
 
 }  // namespace
@@ -51,19 +52,20 @@ std::string floor_text(const EpochFloor& epoch, const RunReport& report, const P
                         {"measured", Align::right},
                         {"ratio", Align::right},
                         {"excess", Align::right},
+                        {"waiting", Align::right},
                         {"of epoch", Align::right}});
     const auto add = [&](const std::string& name, double floor, std::string_view bound, const std::string& reuse,
-                         double measured) {
+                         double measured, const std::string& waiting) {
         table.add({name, milliseconds(floor), std::string(bound), reuse, milliseconds(measured),
-                   ratio_text(floor > 0 ? measured / floor : 0), milliseconds(measured - floor),
+                   ratio_text(floor > 0 ? measured / floor : 0), milliseconds(measured - floor), waiting,
                    fmt::format("{:.0f} %", 100 * measured / epoch.measured)});
     };
     for (const FloorRow& row : epoch.rows) {
         add(row.name, row.floor.seconds(), text_of(row.floor.bound()), milliseconds(row.floor.seconds_with_reuse()),
-            row.measured);
+            row.measured, milliseconds(row.waiting));
     }
-    add("epoch: sum of steps", epoch.sum, "", milliseconds(epoch.sum_with_reuse), epoch.measured);
-    add("epoch: fused", epoch.fused, "", "", epoch.measured);
+    add("epoch: sum of steps", epoch.sum, "", milliseconds(epoch.sum_with_reuse), epoch.measured, "");
+    add("epoch: fused", epoch.fused, "", "", epoch.measured, "");
     return peaks_text(report, peaks) + "\n" + table.text(false);
 }
 
