@@ -30,7 +30,7 @@ struct Options {
 void add_options(CLI::App& app, Options& options) {
     app.add_option("plan", options.plan, "The plan that ran")->required();
     app.add_option("--data", options.data, "The data that it ran on")->required();
-    app.add_option("--report", options.report, "What gnnrun --report wrote")->required();
+    app.add_option("--report", options.report, "The report that gnnrun --report wrote")->required();
     tools::add_number(
         app, "--link", options.link, [](double rate) { return rate > 0; }, "a positive rate",
         "Bytes a second of a rank's messages between nodes; default: as the plan's machine has it");

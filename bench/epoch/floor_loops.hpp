@@ -5,7 +5,7 @@
 
 namespace gnnplan::bench {
 
-// Reads so many floats. What is returned, here and below, depends on all that was read.
+// Reads so many floats. The result, here and below, depends on all that was read.
 float read(const float* data, std::int64_t floats);
 
 // Writes so many floats, a multiple of 4, past the caches; then `data` is aligned to 16 bytes. Or as memset does.

@@ -12,14 +12,14 @@ namespace gnnplan::bench {
 struct Access {
     TensorId tensor = 0;
     std::int64_t bytes = 0;
-    // Of an operand that is read: bytes that the rank's epoch touches from the beginning of the operand's last use on,
-    // this one included. A cache of that size may still have it.
+    // The bytes that the rank's epoch touches from the beginning of an operand's last use on, this one included: a
+    // cache of that size may still have it. 0 of what is written.
     std::int64_t distance = 0;
 };
 
 struct StepAccesses {
     std::vector<Access> reads;
-    std::vector<Access> writes;  // without distances
+    std::vector<Access> writes;
 };
 
 // The accesses of `rank`, for each step of the schedule. Steps of other phases than the epoch have none, and so have

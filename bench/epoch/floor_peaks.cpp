@@ -39,9 +39,9 @@ double seconds_now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// What the threads of a rank get done in a second, together, the mean over ranks. `work(thread)` is a round of one
-// thread and returns how much that was; threads begin a round together. Each counts with its best round, so that other
-// programs, which take a core from one thread at a time, lower no peak. `prepare(thread)` comes before the first.
+// Measures how much the threads of a rank do in a second, together, the mean over ranks. `work(thread)` is a round of
+// one thread and returns how much that was; threads begin a round together. Each counts with its best round, so that
+// other programs, which take a core from one thread at a time, lower no peak. `prepare(thread)` comes before the first.
 template <class Prepare, class Work>
 double best_rate(const Team& team, const Prepare& prepare, const Work& work) {
     double sum = 0;
@@ -150,7 +150,7 @@ std::int64_t stepped(std::int64_t bytes, std::int64_t most) {
     return bytes >= floor + floor / 2 ? floor + floor / 2 : floor;
 }
 
-// What `measure` says of an argument, once.
+// Asks `measure` about each argument once, and keeps the answer.
 template <class Key, class Measure>
 auto kept(Measure measure) {
     return [measure, known = std::make_shared<std::map<Key, double>>()](const Key& key) {

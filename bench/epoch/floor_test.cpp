@@ -170,7 +170,7 @@ TEST(Floor, FirstUsesComeFromWhereTheOperandIs) {
     EXPECT_EQ(floor.bytes_with_reuse, 10 * starts + 100 * 7 * 32 + 2 * 32'000);
 }
 
-// What a step before has just written is near; what the last epoch has touched is not.
+// An operand is near that the step before has just written, and far away if the last epoch has touched it last.
 TEST(Floor, OperandsAreAsFarAwayAsWhatWasTouchedSince) {
     const MapStep copy{MapOp::copy, 0, {}, 1, 1, Activation::none, false};
     const MapStep next{MapOp::copy, 1, {}, 2, 1, Activation::none, false};
@@ -265,7 +265,7 @@ TEST(Run, AKernelThatRunsTwiceDoublesItsRatio) {
     EXPECT_EQ(floor.rows[2].ratio(), 1);
 }
 
-// Of 100 s 30 pass while the latest rank still does what comes before. Reports of earlier versions do not say.
+// For 30 of 100 s the latest rank still does what comes before. Reports of earlier versions do not say.
 TEST(Run, WaitingIsWhatDoesNotMoveTheLatestRankOn) {
     TrainingRun run;
     run.report.steps[1].measured_seconds = run.report.steps[2].measured_seconds = 100;
