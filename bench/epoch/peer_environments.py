@@ -31,7 +31,7 @@ def exit_with(main):
     try:
         sys.exit(main())
     except NotAvailable as failure:
-        print(f"peers: {failure}", file=sys.stderr)
+        print(f"{pathlib.Path(sys.argv[0]).stem}: {failure}", file=sys.stderr)
         sys.exit(2)
 
 

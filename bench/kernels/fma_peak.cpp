@@ -37,15 +37,20 @@ template <int width>
 
 }  // namespace
 
-double fma_peak() {
+double fma_burst() {
     const bool wide = __builtin_cpu_supports("avx512f") != 0;
-    const auto start = std::chrono::steady_clock::now();
-    float used = 0;
-#pragma omp parallel reduction(+ : used)
-    used += wide ? burst_avx512() : burst_avx2();
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const float used = wide ? burst_avx512() : burst_avx2();
     asm volatile("" : : "x"(used));
-    return 2.0 * (wide ? 16 : 8) * sums * static_cast<double>(steps) * omp_get_max_threads() / seconds.count();
+    return 2.0 * (wide ? 16 : 8) * sums * static_cast<double>(steps);
+}
+
+double fma_peak() {
+    const auto start = std::chrono::steady_clock::now();
+    double operations = 0;
+#pragma omp parallel reduction(+ : operations)
+    operations += fma_burst();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    return operations / seconds.count();
 }
 
 }  // namespace gnnplan::bench

@@ -7,4 +7,7 @@ namespace gnnplan::bench {
 // the CPU has: sixteen independent sums per thread, all in registers. Takes about ten milliseconds.
 double fma_peak();
 
+// The same work on the calling thread alone, some two milliseconds; returns how many operations it was.
+double fma_burst();
+
 }  // namespace gnnplan::bench
