@@ -103,6 +103,8 @@ StepFloor floor_of(const Schedule& schedule, const Step& step, const StepAccesse
                    int rank, const Peaks& peaks) {
     StepFloor floor;
     if (accesses.reads.empty() && accesses.writes.empty()) return floor;
+    const auto* map = std::get_if<MapStep>(&step.operation);
+    if (map != nullptr && map->done_before) return floor;  // a product does it to rows that are in cache
     const RankWork work = work_of(schedule, step, graph, rank);
     floor.flops = (work.dense_flops + work.sparse_flops) / peaks.flops_per_second;
     floor.bytes = peaks.together(read_seconds(accesses.reads, peaks), write_seconds(accesses.writes, peaks));

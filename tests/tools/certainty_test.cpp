@@ -88,7 +88,7 @@ TEST(Certainty, APresetHasTheEvidenceOfItsTaskAndModel) {
                 HasSubstr("No published run on dgx-h100 was compared. "));
     EXPECT_THAT(evidence_text(compared, MachineOrigin::preset, Task::infer, "gat"),
                 HasSubstr("the order of the cases was not confirmed"));
-    EXPECT_FALSE(time_factors(compared, Task::infer).has_value());
+    EXPECT_FALSE(time_factors({}, compared, Task::infer).has_value());
 }
 
 TEST(Certainty, AFileOfOnesOwnHasNotTheEvidenceOfPresets) {
