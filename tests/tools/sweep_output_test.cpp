@@ -249,7 +249,7 @@ TEST(SweepReport, SaysOnceHowSureItIs) {
     EXPECT_THAT(picture_caption(report).back(), HasSubstr(trust));
     report.shown.sweep.machine.measured = true;
     EXPECT_THAT(report_text(report, false), ::testing::Not(HasSubstr(trust)));
-    EXPECT_THAT(picture_caption(report).back(), HasSubstr("True times are 0.8 to 1.2 times those predicted."));
+    EXPECT_THAT(picture_caption(report).back(), HasSubstr("True times are 0.62 to 1.6 times those predicted."));
 }
 
 TEST(SweepReport, ThePageHasATableAndNoScript) {
