@@ -64,7 +64,7 @@ run(${CMAKE_COMMAND} -S ${printed} -B ${printed}/build -G ${GENERATOR}
   -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${prefix}
   -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$<1:${printed}/bin>)
 run(${CMAKE_COMMAND} --build ${printed}/build --config ${CONFIG})
-set(uncalibrated ${CMAKE_COMMAND} -E env XDG_CACHE_HOME=${printed}/no-cache)
+set(uncalibrated ${CMAKE_COMMAND} -E env XDG_CACHE_HOME=${printed}/no-cache GNNPLAN_PROBE=off)
 
 # The program's answer is that of the command, and that of the README's session.
 run(${uncalibrated} ${printed}/bin/mine)
