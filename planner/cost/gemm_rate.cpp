@@ -21,7 +21,10 @@ struct GemmTime {
 };
 
 GemmTime padded(GemmKind product, std::int64_t inner, std::int64_t columns, std::int64_t lanes) {
-    const auto whole = [&](std::int64_t side) { return static_cast<double>((side + lanes - 1) / lanes * lanes); };
+    const auto whole = [&](std::int64_t side) {
+        const std::int64_t vectors = (side + lanes - 1) / lanes;
+        return static_cast<double>(vectors * lanes);
+    };
     const bool inner_is_result = product == GemmKind::input_gradient;
     return {inner_is_result ? whole(inner) : static_cast<double>(inner),
             inner_is_result ? static_cast<double>(columns) : whole(columns)};
