@@ -59,7 +59,7 @@ Matrix result_rows(Matrix c, std::int64_t first, std::int64_t count) {
 std::int64_t rows_of_chunk(Matrix c, bool in_cache) {
     constexpr std::int64_t step = 48;
     constexpr std::int64_t cached = 1 << 15;  // floats
-    const std::int64_t rows = in_cache ? cached / c.columns : c.rows / (8 * max_threads());
+    const std::int64_t rows = in_cache ? cached / c.columns : c.rows / (std::int64_t{8} * max_threads());
     return std::max<std::int64_t>(1, rows / step) * step;
 }
 

@@ -99,6 +99,7 @@ Line fit_line(const std::vector<Point>& points) {
     for (const Point& point : points) all += point.weight;
     const double count = static_cast<double>(points.size());
     std::vector<double> weights;
+    weights.reserve(points.size());
     for (const Point& point : points) weights.push_back(count * point.weight / all);
     Line line;
     const std::vector<double> shares = weights;
@@ -146,6 +147,7 @@ std::vector<double> epoch_errors(std::span<const EpochStep> steps) {
         epochs[step.run].second += step.measured;
     }
     std::vector<double> errors;
+    errors.reserve(epochs.size());
     for (const auto& [run, seconds] : epochs) errors.push_back(std::abs(seconds.first / seconds.second - 1));
     return errors;
 }

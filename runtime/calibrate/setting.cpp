@@ -44,7 +44,9 @@ std::vector<double> gather_values(comm::Communicator& comm, double value) {
 
 // Ranks stop by the clock and not after as many runs, so that none of them ends up measuring alone for long.
 std::vector<double> seconds_together(const Setting& setting, const Work& work) {
-    const auto& [comm, clock, kernels, effort] = setting;
+    comm::Communicator& comm = setting.comm;
+    measure::Clock& clock = setting.clock;
+    const Effort& effort = setting.effort;
     work();
     comm.barrier();
     const int runs = runs_per_batch(effort, time_batch(clock, 1, work));

@@ -100,7 +100,7 @@ struct ColumnCost {
 
 // The time of a program over nonzeros besides a sum of rows as long as all that it gathers: for each nonzero and for
 // each row of the result, by the columns of its wide operands.
-struct ProgramCost {
+struct ProgramCost {  // NOLINT(clang-analyzer-optin.performance.Padding): in the order in which it is read
     Program program = Program::sum;
     int heads = 0;         // of attention
     bool dropout = false;  // whether it drops some of its weights
