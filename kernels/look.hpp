@@ -1,4 +1,4 @@
-// What the thread that calls a product does besides: it looks after messages that are under way meanwhile.
+// The thread that calls a product looks after messages that are under way meanwhile.
 #pragma once
 
 #include <cstdint>

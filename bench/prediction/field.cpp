@@ -74,7 +74,7 @@ std::vector<Candidate> choose_field(const Problem& problem, const Machine& machi
         const std::int64_t peak = peak_bytes_per_rank(schedule, graph);
         if (peak > space->memory_per_rank) return false;
         Prediction predicted = cost::predict(schedule, graph, machine, peak);
-        if (cost::knows_errors(machine)) predicted.by_part = cost::seconds_by_part(schedule, predicted.step_seconds);
+        cost::split_into_parts(schedule, machine, predicted);
         fitting[position] = {configuration, std::move(schedule), predicted};
         return true;
     };

@@ -255,11 +255,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="gnnplan-prediction-") as folder:
         scratch = pathlib.Path(folder)
         parts = [measure_local(local, options, pathlib.Path(options.build).resolve() / "bin", scratch)]
-        if options.draw is not None:
-            pass
-        elif missing:
+        if networks and missing:
             print(f"no limited networks: {', '.join(missing)} not installed", file=sys.stderr)
-        elif not options.local_only:
+        elif networks and not options.local_only:
             parts.append(measure_limited(limited, networks, options, scratch))
         for part in itertools.chain(*parts):
             rows += part

@@ -2,6 +2,7 @@
 
 #include "planner/calibrate/quantile.hpp"
 #include "planner/cost/correction.hpp"
+#include "planner/cost/normal.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +19,6 @@ constexpr double least_spread = 0.02;
 constexpr double most_spread = 1;
 constexpr double spread_of_graphs = 0.06;  // over their number: what a few graphs say of others
 constexpr double most_slope = 0.2;
-constexpr double holds = 0.8, deviations = 1.2816;  // so many errors of a normal distribution are within so many of it
 
 // One step: y = log(measured / predicted) at x = log(predicted / usual), and its share of its epoch.
 struct Point {
@@ -104,7 +104,7 @@ Line fit_line(const std::vector<Point>& points) {
     Line line;
     const std::vector<double> shares = weights;
     for (int round = 0; round < rounds; ++round) {
-        const double usual = std::max(least_spread, weighted_quantile(points, line, 0.5) / 0.6745);
+        const double usual = std::max(least_spread, weighted_quantile(points, line, 0.5) / cost::normal_median);
         for (std::size_t i = 0; i < points.size(); ++i) {
             const double error = std::abs(line.error(points[i]));
             weights[i] = shares[i] * (error > huber * usual ? huber * usual / error : 1);
@@ -122,7 +122,7 @@ std::vector<StepCorrection> fit_corrections(std::span<const EpochStep> steps) {
     for (const auto& [part, points] : points_by_part(steps)) {
         if (points.size() < least_steps) continue;
         const Line line = fit_line(points);
-        const double spread = weighted_quantile(points, line, holds) / deviations;
+        const double spread = weighted_quantile(points, line, 0.8) / cost::normal_80_percent;
         corrections.push_back({part, std::exp(line.at_usual), line.slope, std::clamp(spread, least, most_spread)});
     }
     return corrections;

@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace gnnplan::cost {
-namespace {
 
 const StepCorrection* correction_of(const Machine& machine, ModelPart part) {
     if (!machine.calibration) return nullptr;
@@ -12,8 +11,6 @@ const StepCorrection* correction_of(const Machine& machine, ModelPart part) {
     const auto found = std::ranges::find(all, part, &StepCorrection::part);
     return found == all.end() ? nullptr : &*found;
 }
-
-}  // namespace
 
 double corrected(const Machine& machine, ModelPart part, double seconds) {
     const StepCorrection* correction = correction_of(machine, part);

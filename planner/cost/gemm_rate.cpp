@@ -92,7 +92,8 @@ double gemm_flops_per_second(const Machine& machine, GemmKind product, std::int6
     inner = std::max<std::int64_t>(1, inner);
     columns = std::max<std::int64_t>(1, columns);
     const GemmTime shape = padded(product, inner, columns, machine.calibration->gemm_lanes.value_or(1));
-    const double seconds = bilinear(times, shape).value_or(by_distance(times, shape));
+    const std::optional<double> within = bilinear(times, shape);
+    const double seconds = within ? *within : by_distance(times, shape);
     return 2 * static_cast<double>(inner) * static_cast<double>(columns) / seconds;
 }
 

@@ -1,5 +1,7 @@
 #include "planner/cost/likely.hpp"
 
+#include "planner/cost/correction.hpp"
+#include "planner/cost/normal.hpp"
 #include "planner/cost/tie.hpp"
 
 #include <algorithm>
@@ -8,13 +10,9 @@
 namespace gnnplan::cost {
 namespace {
 
-constexpr double z = 1.2816;  // standard deviations on either side that hold 80 % of a normal distribution
-constexpr double median_of_normal = 0.6745;  // standard deviations that its median error is
-
 double spread_of(const Machine& machine, ModelPart part) {
-    const auto& all = machine.calibration->corrections;
-    const auto found = std::ranges::find(all, part, &StepCorrection::part);
-    return found == all.end() ? error_unmeasured : found->spread;
+    const StepCorrection* correction = correction_of(machine, part);
+    return correction == nullptr ? error_unmeasured : correction->spread;
 }
 
 double seconds_of(const Prediction& prediction, ModelPart part) {
@@ -35,13 +33,6 @@ double deviation_of_difference(const Prediction& a, const Prediction& b, const M
     return std::sqrt(squares);
 }
 
-double deviation_of_logarithm(const Prediction& prediction, const Machine& machine) {
-    if (prediction.by_part.empty()) return model_error(machine) / median_of_normal;
-    return deviation_of_difference(prediction, {}, machine) / prediction.ranked_seconds();
-}
-
-}  // namespace
-
 std::vector<PartSeconds> seconds_by_part(const Schedule& schedule, const std::vector<double>& step_seconds) {
     std::vector<PartSeconds> parts;
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
@@ -55,17 +46,29 @@ std::vector<PartSeconds> seconds_by_part(const Schedule& schedule, const std::ve
     return parts;
 }
 
+double deviation_of_logarithm(const Prediction& prediction, const Machine& machine) {
+    if (prediction.by_part.empty()) return model_error(machine) / normal_median;
+    return deviation_of_difference(prediction, {}, machine) / prediction.ranked_seconds();
+}
+
+}  // namespace
+
 bool knows_errors(const Machine& machine) { return machine.calibration && !machine.calibration->corrections.empty(); }
+
+void split_into_parts(const Schedule& schedule, const Machine& machine, Prediction& prediction) {
+    if (knows_errors(machine)) prediction.by_part = seconds_by_part(schedule, prediction.step_seconds);
+}
 
 Interval likely_seconds(const Prediction& prediction, const Machine& machine) {
     const double seconds = prediction.ranked_seconds();
-    const double factor = seconds > 0 ? std::exp(z * deviation_of_logarithm(prediction, machine)) : 1;
+    const double factor = seconds > 0 ? std::exp(normal_80_percent * deviation_of_logarithm(prediction, machine)) : 1;
     return {seconds / factor, seconds * factor};
 }
 
 bool tie(const Prediction& a, const Prediction& b, const Machine& machine) {
     if (a.by_part.empty() || b.by_part.empty()) return tie(a.ranked_seconds(), b.ranked_seconds(), machine);
-    return std::abs(a.ranked_seconds() - b.ranked_seconds()) <= z * deviation_of_difference(a, b, machine);
+    return std::abs(a.ranked_seconds() - b.ranked_seconds()) <=
+           normal_80_percent * deviation_of_difference(a, b, machine);
 }
 
 }  // namespace gnnplan::cost

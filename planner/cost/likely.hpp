@@ -5,12 +5,7 @@
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/plan.hpp>
 
-#include <vector>
-
 namespace gnnplan::cost {
-
-// An epoch's seconds by part of the model, those without left out; `step_seconds` are of all steps of the schedule.
-std::vector<PartSeconds> seconds_by_part(const Schedule& schedule, const std::vector<double>& step_seconds);
 
 struct Interval {
     double low = 0;
@@ -19,6 +14,9 @@ struct Interval {
 
 // Whether epochs have shown by how much each part of the model errs on this machine.
 bool knows_errors(const Machine& machine);
+
+// Fills Prediction::by_part from the seconds of all steps, where the errors of the parts are known.
+void split_into_parts(const Schedule& schedule, const Machine& machine, Prediction& prediction);
 
 // The 80 % interval of ranked_seconds() on a calibrated machine. Errors of steps of one part of the model are taken to
 // be equal, those of different parts independent:

@@ -24,7 +24,7 @@ Prediction as_runs_will(const Space& space, const Schedule& schedule, const Grap
     if (!space.model.trains())
         predicted.loading = cost::loading_seconds(schedule, graph, space.record, space.listing, machine);
     if (space.drops_attention) cost::add_attention_dropout(schedule, graph, machine, predicted);
-    if (cost::knows_errors(machine)) predicted.by_part = cost::seconds_by_part(schedule, predicted.step_seconds);
+    cost::split_into_parts(schedule, machine, predicted);
     return predicted;
 }
 

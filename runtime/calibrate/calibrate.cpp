@@ -96,11 +96,11 @@ private:
         double when = 0;  // in the middle of measuring them
     };
 
-    // As little as a point's.
+    // A pilot takes no longer than a point does.
     static Effort pilot_effort(const Effort& effort) {
         return effort.seconds < probe_effort.seconds ? effort : probe_effort;
     }
-    // Of the rank whose clock shows most.
+    // The clock that shows most among the ranks counts.
     double elapsed() const { return comm::control_max(setting_.comm, setting_.clock.now() - start_); }
 
     void measure(std::size_t i) {

@@ -38,6 +38,15 @@ int Nodes::ranks_per_node() const {
     return most;
 }
 
+std::vector<int> Nodes::elsewhere(int rank) const {
+    const int node = of_rank[static_cast<std::size_t>(rank)];
+    std::vector<int> peers;
+    for (std::size_t peer = 0; peer < of_rank.size(); ++peer) {
+        if (of_rank[peer] != node) peers.push_back(static_cast<int>(peer));
+    }
+    return peers;
+}
+
 Nodes find_nodes(comm::Communicator& comm, int ranks_per_node) {
     const std::string name = ranks_per_node > 0 ? std::to_string(comm.rank() / ranks_per_node) : host_name();
     std::vector<std::string> known;
@@ -54,14 +63,8 @@ Nodes find_nodes(comm::Communicator& comm, int ranks_per_node) {
 
 void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t bytes, std::int64_t cold_bytes,
                       std::vector<Sample>& samples) {
-    const int rank = setting.comm.rank();
     const int in_node = nodes.ranks_per_node();
-    std::vector<int> elsewhere;
-    for (int peer = 0; peer < setting.comm.size(); ++peer) {
-        if (nodes.of_rank[static_cast<std::size_t>(peer)] != nodes.of_rank[static_cast<std::size_t>(rank)]) {
-            elsewhere.push_back(peer);
-        }
-    }
+    const std::vector<int> elsewhere = nodes.elsewhere(setting.comm.rank());
     for (const std::int64_t rotated : {std::int64_t{0}, cold_bytes}) {
         const char* suffix = rotated == 0 ? ".hot" : ".cold";
         for (const std::string kind : {"exchange", "all_reduce", "reduce_scatter", "redistribute"}) {

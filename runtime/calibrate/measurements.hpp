@@ -73,6 +73,8 @@ struct Nodes {
 
     // Most ranks on any node.
     int ranks_per_node() const;
+    // The ranks of other nodes than this rank's.
+    std::vector<int> elsewhere(int rank) const;
 };
 // By the names of the hosts, or, where `ranks_per_node` is not 0, as if so many consecutive ranks were on each.
 Nodes find_nodes(comm::Communicator& comm, int ranks_per_node);

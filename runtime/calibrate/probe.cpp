@@ -43,20 +43,6 @@ private:
     Array<float> result_;
 };
 
-namespace {
-
-// The ranks of other nodes.
-std::vector<int> ranks_elsewhere(const Setting& setting, const Nodes& nodes) {
-    const auto node = [&](int rank) { return nodes.of_rank[static_cast<std::size_t>(rank)]; };
-    std::vector<int> elsewhere;
-    for (int peer = 0; peer < setting.comm.size(); ++peer) {
-        if (node(peer) != node(setting.comm.rank())) elsewhere.push_back(peer);
-    }
-    return elsewhere;
-}
-
-}  // namespace
-
 struct Probe::Operands {
     Operands(const Setting& setting, const Nodes& nodes, std::int64_t largest)
         : rows(std::max<std::int64_t>(1, std::min(4 * megabyte, largest) / row_bytes)),
@@ -74,7 +60,7 @@ struct Probe::Operands {
             exchange =
                 make_collective("exchange", *nodes.own, setting.kernels, message * nodes.own->size(), cold_bytes);
         if (nodes.count > 1)
-            between = make_exchange(setting.comm, ranks_elsewhere(setting, nodes), message, cold_bytes);
+            between = make_exchange(setting.comm, nodes.elsewhere(setting.comm.rank()), message, cold_bytes);
         in_node = nodes.ranks_per_node() - 1;
         elsewhere = setting.comm.size() - nodes.ranks_per_node();
     }

@@ -20,7 +20,7 @@ int runs_per_batch(const Effort& effort, double seconds_of_run) {
     return static_cast<int>(std::clamp(batch / std::max(seconds_of_run, 1e-12), 1.0, most_runs));
 }
 
-// Of the batches of a rank: enough to know their middle and how far they spread.
+// These quantiles of a rank's batches are kept: enough to know their middle and how far they spread.
 constexpr std::array<double, 5> kept_shares{0.1, 0.3, 0.5, 0.7, 0.9};
 
 double time_batch(measure::Clock& clock, int runs, const Work& work) {

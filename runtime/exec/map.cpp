@@ -23,7 +23,8 @@ kernels::DropoutKey dropout_key(const MapStep& step, const StepContext& context,
 // Some of this rank's rows, the first of which is a multiple of eight: their bits begin with a byte.
 kernels::Matrix rows_of(const StepContext& context, TensorId id, Range rows) {
     kernels::Matrix matrix = context.store.matrix(id);
-    matrix.data = matrix.row(rows.begin), matrix.rows = rows.size();
+    matrix.data = matrix.row(rows.begin);
+    matrix.rows = rows.size();
     return matrix;
 }
 std::uint8_t* bits_of(const StepContext& context, TensorId id, Range rows) {

@@ -13,7 +13,7 @@ namespace {
 constexpr double shortest_run = 60;   // seconds
 constexpr std::int64_t operands = 3;  // times the largest one are allocated, about
 
-// What all ranks know alike.
+// All ranks know this alike.
 bool is_comparable(const Shared& shared, const Launch& launch) {
     const Machine& machine = shared.plan.machine;
     if (shared.infers() || !shared.backend.host_memory || !machine.measured || !machine.calibration) return false;

@@ -25,7 +25,7 @@ std::string text(MachineOrigin origin);  // "calibrated here", "calibrated elsew
 struct TimeFactors {
     double least = 1, likely = 1, most = 1;
 };
-// Of a calibrated machine they hold four in five times.
+// Where the machine is calibrated, four in five true times lie between the least and the most.
 std::optional<TimeFactors> time_factors(const Prediction& predicted, const Machine& machine, Task task);
 
 // "25 %", or "the model's errors": within these two times are a tie.

@@ -47,8 +47,8 @@ TEST(Learning, CorrectsWhatItHasSeen) {
     EXPECT_NEAR(cost::corrected(learner.machine, ModelPart::spmm, 0.01) / 0.01, 1.3, 0.01);
 }
 
-// What is learned of one graph holds for another one that is alike, and is not learned again from later runs that are
-// predicted with it.
+// A correction learned on one graph holds for another one that is alike, and is not learned again from later runs that
+// are predicted with it.
 TEST(Learning, FromOneGraphDoesNotWorsenAnother) {
     Profile learner = profile();
     learn(learner, run_of("a", 1.3), "mine");

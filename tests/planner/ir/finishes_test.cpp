@@ -16,7 +16,7 @@ const MapStep masking{MapOp::apply_mask, z, mask, {}, 1, Activation::none, false
 const MapStep made_mask{MapOp::positive_mask, other, {}, mask, 1, Activation::none, false};
 const WeightGradStep gradient{x, other, v};
 
-// What the product does besides, of a schedule of these steps; and the step that it spares says so, and no other.
+// The product of a schedule of these steps does this besides; the step that it spares says so, and no other.
 std::optional<MapOp> done_by_product(const std::vector<Operation>& operations, const Blocking& blocking = {},
                                      std::optional<std::size_t> in_evaluation = {}) {
     Schedule schedule;

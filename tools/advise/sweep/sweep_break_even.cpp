@@ -111,8 +111,7 @@ private:
         const Problem& problem = question_.loaded->problem;
         const GraphStats& graph = plan.numbered ? *plan.numbered : *problem.graph;
         Prediction predicted = cost::predict(plan.schedule, graph, machine, 0);
-        if (cost::knows_errors(machine))
-            predicted.by_part = cost::seconds_by_part(plan.schedule, predicted.step_seconds);
+        cost::split_into_parts(plan.schedule, machine, predicted);
         if (problem.record.task == Task::infer)
             predicted.loading =
                 cost::loading_seconds(plan.schedule, graph, problem.record.graph, problem.listing, machine);
