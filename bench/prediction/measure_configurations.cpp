@@ -6,13 +6,16 @@
 #include "bench/prediction/rows.hpp"
 
 #include "planner/catalog/machines.hpp"
+#include "planner/cost/rescale.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/machine.hpp"
 #include "runtime/blocks/graph_counts.hpp"
+#include "runtime/calibrate/probe.hpp"
 #include "runtime/comm/launch.hpp"
 #include "runtime/comm/self.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/options.hpp"
+#include "tools/text/probe_text.hpp"
 #ifdef GNNPLAN_HAVE_MPI
 #include "runtime/comm/mpi.hpp"
 #endif
@@ -36,6 +39,7 @@ struct Options {
     double narrow = 0.03;
     double seconds = 30;
     std::int64_t resident = std::int64_t{4} << 30;
+    bool probe = false;
 };
 
 void add_flags(CLI::App& app, Options& options) {
@@ -46,6 +50,7 @@ void add_flags(CLI::App& app, Options& options) {
     tools::add_counts(app, "--widths", options.widths, "Widths of the layers, e.g. 602,128,41", {1}, 2)->required();
     app.add_option("--model", options.model, "gcn, gin, agnn, sage:AGGREGATOR, or gat:HEADS")->capture_default_str();
     app.add_option("--machine", options.machine, "The file of a profile, or a preset")->required();
+    app.add_flag("--probe", options.probe, "Rescale the profile to what a probe finds now, before anything is run");
     app.add_option("--network", options.network, "What to call the network in the rows")->capture_default_str();
     app.add_option("--space", options.space, "Which configurations")->check(CLI::IsMember({"full", "paper"}));
     app.add_option("--schemes", options.field.schemes, "Only these, e.g. rdm,1d")->delimiter(',');
@@ -79,6 +84,21 @@ Machine load_machine(const std::string& name) {
     return io::read_machine(io::read_file(name), name);
 }
 
+// With the ranks of the runs, and their way to exchange messages. Collective.
+Machine rescaled_to_now(const Machine& machine, comm::Communicator& comm) {
+    const ProbeFigures* then = cost::probed_state(machine);
+    if (then == nullptr) {
+        throw Error(ErrorCode::data, "the profile has no figures that a probe could be compared with", "--probe",
+                    "calibrate anew");
+    }
+    measure::SteadyClock clock;
+    const calibrate::Nodes nodes = calibrate::find_nodes(comm, 0);
+    const calibrate::Setting setting{comm, clock, kernels::cpu_table(), calibrate::probe_effort};
+    const ProbeFigures now = calibrate::Probe(setting, nodes, then->largest_bytes).measure();
+    if (comm.rank() == 0) fmt::print(stderr, "{}\n", tools::change_text(*then, now));
+    return cost::rescaled(machine, now);
+}
+
 Problem problem_of(const data::Dataset& dataset, const Options& options, const GraphStats& graph, int ranks) {
     Problem problem;
     problem.record.graph.name = options.graph.graph;
@@ -108,8 +128,9 @@ int measure(comm::Communicator& comm, Options& options) {
     search::NumberedGraphs graphs(counts);
     std::vector<Candidate> field;
     Machine machine;
+    comm::agree(comm, [&] { machine = load_machine(options.machine); });
+    if (options.probe) machine = rescaled_to_now(machine, comm);
     comm::agree(comm, [&] {
-        machine = load_machine(options.machine);
         const Problem problem = problem_of(dataset, options, counts, comm.size());
         std::size_t listed = 0;
         field = bench::choose_field(problem, machine, options.field, graphs, listed);

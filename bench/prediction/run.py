@@ -76,6 +76,7 @@ def arguments():
     parser.add_argument("--build", default=str(HERE.parents[1] / "build/release"), help="folder of the build")
     parser.add_argument("--machine", help="profile for ranks of this machine; default: the user's calibration of as many ranks, else one made now")
     parser.add_argument("--calibrate", action="store_true", help="calibrate for each number of ranks, whatever the user has")
+    parser.add_argument("--probe", action="store_true", help="rescale profiles to a probe of the machine before each problem")
     parser.add_argument("--quick", action="store_true", help="a smaller corpus, and quick calibrations")
     parser.add_argument("--graphs", nargs="+", metavar="FILE", help="judge these graphs")
     parser.add_argument("--draw", nargs="?", const="", metavar="SEED", help="judge drawn problems; default: drawn by the digest of the commit")
@@ -230,7 +231,7 @@ def measure_local(problems, options, tools, scratch):
             machine = machines.of(ranks)
             seconds = run(*on(ranks), tools / "measure_configurations", "--graph", problem.graph, "--widths", problem.widths, "--most",
                           problem.most, "--seconds", options.seconds, "--machine", machine, "--model", problem.model, *["--symmetrise"] * problem.symmetrise,
-                          "-o", part)
+                          *["--probe"] * options.probe, "-o", part)
             say(f"{problem.name or problem.graph} {problem.model} {problem.widths}, {ranks} rank(s)", seconds)
             yield with_names(json.loads(part.read_text()), problem)
 

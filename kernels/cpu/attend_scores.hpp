@@ -76,7 +76,7 @@ struct EdgeOperands {
         from[i] = there ? reinterpret_cast<const char*>(data) : from[0];
         stride[i] = there ? elements * std::int64_t{sizeof(T)} : stride[0];
     }
-    void fetch(std::int64_t column) const {
+    [[gnu::always_inline]] void fetch(std::int64_t column) const {
         for (int i = 0; i < count; ++i) __builtin_prefetch(from[i] + column * stride[i]);
     }
 };

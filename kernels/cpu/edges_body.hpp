@@ -12,18 +12,25 @@ namespace gnnplan::kernels::cpu {
 namespace {
 
 // <y, x> of n columns for `count` rows of x at a time: their sums wait for each other's columns and not for themselves.
+// Each row's place in `next` is fetched meanwhile.
 template <int width, int count>
-void dot_rows(const float* const* x, const float* y, std::int64_t n, float* out) {
+void dot_rows(const float* const* x, const float* const* next, const float* y, std::int64_t n, float* out) {
     using Vector = GemmVector<width>;
     Vector sum[count] = {};
     std::int64_t j = 0;
     for (; j + width <= n; j += width) {
         const Vector of_row = load_vector<Vector>(y + j);
-        for (int t = 0; t < count; ++t) sum[t] += of_row * load_vector<Vector>(x[t] + j);
+        for (int t = 0; t < count; ++t) {
+            __builtin_prefetch(next[t] + j);
+            sum[t] += of_row * load_vector<Vector>(x[t] + j);
+        }
     }
     if (j < n) {
         const Vector of_row = load_part<Vector>(y + j, n - j);
-        for (int t = 0; t < count; ++t) sum[t] += of_row * load_part<Vector>(x[t] + j, n - j);
+        for (int t = 0; t < count; ++t) {
+            __builtin_prefetch(next[t] + n - 1);
+            sum[t] += of_row * load_part<Vector>(x[t] + j, n - j);
+        }
     }
     for (int t = 0; t < count; ++t) out[t] = sum_of_lanes<width>(sum[t], 1)[0];
 }
@@ -33,27 +40,22 @@ void edge_dot_rows(const Csr& a, ConstMatrix x, ConstMatrix y, float* scores, st
     constexpr int at_once = 4;
     const std::int64_t bytes = x.columns * std::int64_t{sizeof(float)};
     const std::int64_t ahead = prefetch_distance(bytes < 1 ? 1 : bytes), end = a.row_start[a.rows];
-    const auto fetch = [&](std::int64_t e) {
-        if (e >= end) return;
-        const float* row = x.data + a.column[e] * x.stride;
-        for (std::int64_t j = 0; j < x.columns; j += 16) __builtin_prefetch(row + j);
-    };
+    const auto row_of = [&](std::int64_t e) { return x.data + a.column[e] * x.stride; };
     for (std::int64_t i = first; i < last; ++i) {
         const float* of_row = y.data + i * y.stride;
         std::int64_t e = a.row_start[i];
         const std::int64_t row_end = a.row_start[i + 1];
+        const std::int64_t further = row_end + ahead <= end ? ahead : 0;
         for (; e + at_once <= row_end; e += at_once) {
             const float* rows[at_once];
-            for (int t = 0; t < at_once; ++t) {
-                fetch(e + t + ahead);
-                rows[t] = x.data + a.column[e + t] * x.stride;
-            }
-            dot_rows<width, at_once>(rows, of_row, x.columns, scores + e);
+            const float* next[at_once];
+            for (int t = 0; t < at_once; ++t) rows[t] = row_of(e + t), next[t] = row_of(e + t + further);
+            dot_rows<width, at_once>(rows, next, of_row, x.columns, scores + e);
         }
         for (; e < row_end; ++e) {
-            fetch(e + ahead);
-            const float* row = x.data + a.column[e] * x.stride;
-            dot_rows<width, 1>(&row, of_row, x.columns, scores + e);
+            const float* row = row_of(e);
+            const float* next = row_of(e + further);
+            dot_rows<width, 1>(&row, &next, of_row, x.columns, scores + e);
         }
     }
 }

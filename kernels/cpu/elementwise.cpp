@@ -2,6 +2,8 @@
 #include <cmath>
 #include <cstring>
 
+#include <gnnplan/base/range.hpp>
+
 #include "kernels/cpu/bits.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/parallel.hpp"
@@ -9,6 +11,25 @@
 
 namespace gnnplan::kernels::cpu {
 namespace {
+
+template <class T>
+Dense<T> part_of(Dense<T> whole, Range rows, Range columns) {
+    return {whole.row(rows.begin) + columns.begin, rows.size(), columns.size(), whole.stride};
+}
+template <class T>
+Dense<T> rows_of(Dense<T> whole, std::int64_t first, std::int64_t last) {
+    return part_of(whole, {first, last}, {0, whole.columns});
+}
+
+// Begins to read a matrix into the cache, or to own it there for writing.
+template <int writes>
+[[gnu::always_inline]] inline void fetch(ConstMatrix matrix) {
+    constexpr std::int64_t line = 16;  // floats
+    for (std::int64_t i = 0; i < matrix.rows; ++i) {
+        const float* row = matrix.row(i);
+        for (std::int64_t j = 0; j < matrix.columns; j += line) __builtin_prefetch(row + j, writes);
+    }
+}
 
 // Dropout of the rows first .. last - 1 of a block, in pieces whose draws stay in the first-level cache: several narrow
 // rows, or a part of one wide row, at a time. Groups of eight columns are aligned to the whole matrix, not to the
@@ -45,15 +66,17 @@ private:
     // Rows row .. row + count - 1 and the global columns column .. next - 1, which lie in `groups` groups from `group`.
     void piece(ConstMatrix in, Matrix out, std::int64_t row, std::int64_t count, std::int64_t column, std::int64_t next,
                std::int64_t group, std::int64_t groups) const {
+        const Range rows{row, row + count};
+        const Range columns{column - key_.first_column, next - key_.first_column};
+        const ConstMatrix from = part_of(in, rows, columns);
+        const Matrix to = part_of(out, rows, columns);
+        // Memory comes while the draws are made.
+        fetch<0>(from);
+        if (to.data != from.data) fetch<1>(to);
         std::array<std::uint16_t, draw_columns> draws;
         const std::int32_t* ids = key_.row_ids != nullptr ? key_.row_ids + row : nullptr;
         kernels_.dropout_draws(stream_, {key_.first_row + row, ids}, count, group, groups, draws.data());
-        const std::int64_t local = column - key_.first_column;
-        for (std::int64_t r = 0; r < count; ++r) {
-            const std::uint16_t* row_draws = draws.data() + r * groups * dropout_group + column % dropout_group;
-            kernels_.drop(in.row(row + r) + local, out.row(row + r) + local, next - column, row_draws, threshold_,
-                          scale_);
-        }
+        kernels_.drop_rows(from, to, draws.data() + column % dropout_group, groups * dropout_group, threshold_, scale_);
     }
 
     const VectorKernels& kernels_;
@@ -75,7 +98,7 @@ void activate(Matrix z, const float* bias, Activation activation, const DropoutK
     const RowDropout drop(kernels, key, z.columns);
     // All that is done to a chunk is done while it is in cache.
     parallel_chunks(z.rows, rows_per_chunk(z.columns), z.rows * z.columns, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) kernels.activate_row(z.row(i), bias, activation, z.columns);
+        kernels.activate_rows(rows_of(z, first, last), bias, activation);
         if (key.probability > 0) drop.rows(z, z, first, last);
         if (bits != nullptr) pack_rows(kernels, z, bits, first, last);
     });
@@ -88,8 +111,7 @@ void activation_gradient(Matrix g, ConstMatrix h, Activation activation, const D
     const float kept = 1.0F / (1.0F - key.probability);
     const bool curved = activation != Activation::none;
     parallel_chunks(g.rows, rows_per_chunk(g.columns), g.rows * g.columns, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; curved && i < last; ++i)
-            kernels.activation_slopes(g.row(i), h.row(i), activation, kept, g.columns);
+        if (curved) kernels.activation_slopes(rows_of(g, first, last), rows_of(h, first, last), activation, kept);
         if (key.probability > 0) drop.rows(g, g, first, last);
     });
 }
@@ -102,12 +124,9 @@ void dropout(ConstMatrix in, Matrix out, const DropoutKey& key) {
 }
 
 void divide(Matrix g, ConstMatrix by) {
+    const VectorKernels& kernels = best_kernels();
     parallel_chunks(g.rows, rows_per_chunk(g.columns), g.rows * g.columns, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            float* row = g.row(i);
-            const float* divisor = by.row(i);
-            for (std::int64_t j = 0; j < g.columns; ++j) row[j] = divisor[j] == 0 ? 0 : row[j] / divisor[j];
-        }
+        kernels.divide_rows(rows_of(g, first, last), rows_of(by, first, last));
     });
 }
 

@@ -86,8 +86,8 @@ void walk_rows(const Csr& a, Row row, Store store, std::int64_t first_row, std::
         if (columns < width) return walk_rows<width / 2, 2>(a, row, store, first_row, last_row);
     }
     constexpr std::int64_t strip_columns = std::int64_t{width} * strips;
-    const std::int64_t full = (columns - width) / strip_columns;
-    const std::int64_t rest = columns - full * strip_columns;  // width .. strip_columns + width - 1
+    const std::int64_t full = (columns - width - 1) / strip_columns;
+    const std::int64_t rest = columns - full * strip_columns;  // width .. strip_columns + width
     const auto last = last_strip<width, Row>(rest, std::make_integer_sequence<int, strips + 1>{});
     if (store == Store::nontemporal && !row.template can_stream<width>()) store = Store::write;
     const std::int64_t ahead = prefetch_distance(row.bytes());

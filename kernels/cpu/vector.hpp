@@ -130,20 +130,23 @@ struct VectorKernels {
     // op(b), inner x columns, as gemm_rows reads it: inner times the columns rounded up to 16 floats.
     void (*gemm_pack)(Transpose transpose_b, ConstMatrix b, float* packed);
 
-    // z[j] = activation(z[j] + bias[j]) for j < n; `bias` may be null.
-    void (*activate_row)(float* z, const float* bias, Activation activation, std::int64_t n);
+    // z(i, j) = activation(z(i, j) + bias[j]); `bias` may be null.
+    void (*activate_rows)(Matrix z, const float* bias, Activation activation);
 
-    // g[j] *= the slope of the activation that made h[j] / kept, for j < n.
-    void (*activation_slopes)(float* g, const float* h, Activation activation, float kept, std::int64_t n);
+    // g(i, j) *= the slope of the activation that made h(i, j) / kept.
+    void (*activation_slopes)(Matrix g, ConstMatrix h, Activation activation, float kept);
+
+    // Table::divide.
+    void (*divide_rows)(Matrix g, ConstMatrix by);
 
     // The draws of `row_count` rows and of `groups` groups from `group` on (row_count * groups <= draw_columns / 8):
     // draws[(r * groups + g) * 8 + lane], see kernels/stream.hpp. `draws` has room for draw_columns.
     void (*dropout_draws)(StreamKey key, DrawRows rows, std::int64_t row_count, std::int64_t group, std::int64_t groups,
                           std::uint16_t* draws);
 
-    // out[j] = draws[j] >= threshold ? in[j] * scale : 0 for j < n; `out` may be `in`.
-    void (*drop)(const float* in, float* out, std::int64_t n, const std::uint16_t* draws, std::uint32_t threshold,
-                 float scale);
+    // out(i, j) = draws[i * row_draws + j] >= threshold ? in(i, j) * scale : 0; `out` may be `in`.
+    void (*drop_rows)(ConstMatrix in, Matrix out, const std::uint16_t* draws, std::int64_t row_draws,
+                      std::uint32_t threshold, float scale);
 
     // Bit j of `bits` = h[j] > 0 for j < n; the trailing bits of the last byte become 0.
     void (*pack_positive)(const float* h, std::int64_t n, std::uint8_t* bits);

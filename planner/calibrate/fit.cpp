@@ -1,6 +1,7 @@
 #include "planner/calibrate/fit.hpp"
 
 #include "planner/calibrate/curves.hpp"
+#include "planner/calibrate/line.hpp"
 #include "planner/calibrate/overlap.hpp"
 #include "planner/calibrate/quantile.hpp"
 #include "planner/calibrate/segments.hpp"
@@ -37,6 +38,19 @@ std::optional<Link> fit_messages(std::span<const Sample> samples, const std::str
     return fit_link(timings);
 }
 
+// Of work that a small sum over the ranks follows, and of either alone: what both together take besides, by the seconds
+// of the work. T = sum + work + seconds + share * work.
+std::optional<WaitingCost> fit_waiting(std::span<const Sample> samples) {
+    const std::vector<double> both = times_of(samples, "waiting.both");
+    const std::vector<double> work = times_of(samples, "waiting.work");
+    if (both.size() < 2) return std::nullopt;
+    std::vector<Timing> timings;
+    for (std::size_t i = 0; i < both.size(); ++i) timings.push_back({work[i], both[i]});
+    const AlphaBeta found = fit_alpha_beta(timings);
+    return WaitingCost{std::max(0.0, found.alpha - median(times_of(samples, "waiting.sum"))),
+                       std::max(0.0, found.beta - 1)};
+}
+
 // The single rates that stand in where a curve does not reach.
 void set_single_rates(Machine& machine, std::span<const Sample> samples) {
     const Calibration& calibration = *machine.calibration;
@@ -67,6 +81,7 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     calibration.reduce_scatter = fit_messages(samples, "reduce_scatter");
     calibration.redistribution = fit_messages(samples, "redistribute");
     calibration.overlapping = fit_overlap(samples);
+    calibration.waiting = fit_waiting(samples);
     machine.calibration = std::move(calibration);
     machine.intra_node = fit_messages(samples, "exchange").value_or(base.intra_node);
     machine.inter_node = fit_messages(samples, "between").value_or(base.inter_node);

@@ -50,7 +50,7 @@ double loss_seconds(const RankWork& work, const LossCost& cost, const Machine& m
     const auto columns = static_cast<double>(work.columns);
     const double row = cost.seconds_per_row + cost.seconds_per_logit * columns;
     const double cleared = 4 * columns * (work.loss_rows - work.training_rows);
-    return work.passes * work.training_rows * row +
+    return work.training_rows * row +
            elementwise_seconds(static_cast<std::int64_t>(cleared), ElementwiseKind::copy, machine);
 }
 

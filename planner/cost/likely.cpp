@@ -65,10 +65,14 @@ Interval likely_seconds(const Prediction& prediction, const Machine& machine) {
     return {seconds / factor, seconds * factor};
 }
 
+double error_of_difference(const Prediction& a, const Prediction& b, const Machine& machine) {
+    if (a.by_part.empty() || b.by_part.empty())
+        return model_error(machine) * std::min(a.ranked_seconds(), b.ranked_seconds());
+    return normal_80_percent * deviation_of_difference(a, b, machine);
+}
+
 bool tie(const Prediction& a, const Prediction& b, const Machine& machine) {
-    if (a.by_part.empty() || b.by_part.empty()) return tie(a.ranked_seconds(), b.ranked_seconds(), machine);
-    return std::abs(a.ranked_seconds() - b.ranked_seconds()) <=
-           normal_80_percent * deviation_of_difference(a, b, machine);
+    return std::abs(a.ranked_seconds() - b.ranked_seconds()) <= error_of_difference(a, b, machine);
 }
 
 }  // namespace gnnplan::cost

@@ -24,10 +24,13 @@ void split_into_parts(const Schedule& schedule, const Machine& machine, Predicti
 // Where no epoch was measured, the calibration's median error, as of a normal distribution, is that of all parts.
 Interval likely_seconds(const Prediction& prediction, const Machine& machine);
 
-// Whether two predictions are within the model's error of each other. Where epochs have shown that of each part, it is
-// that of the difference:
-//   |T_a - T_b| <= z sqrt(sum over parts of ((t_part,a - t_part,b) spread_part)^2), z = 1.28 (80 %)
-// in which the steps that both have in common cancel. Elsewhere they differ by no more than model_error of the shorter.
+// By how many seconds the difference of two predicted epochs errs at most, in four of five cases. Where epochs have
+// shown the error of each part, it is
+//   z sqrt(sum over parts of ((t_part,a - t_part,b) spread_part)^2), z = 1.28
+// in which the steps that both have in common cancel; elsewhere model_error of the shorter.
+double error_of_difference(const Prediction& a, const Prediction& b, const Machine& machine);
+
+// Whether two predictions differ by no more than that.
 bool tie(const Prediction& a, const Prediction& b, const Machine& machine);
 
 }  // namespace gnnplan::cost

@@ -36,17 +36,37 @@ double mean_between(const GatherCurve& curve, double from, double to) {
     return std::max((cumulative(curve, to) - cumulative(curve, from)) / (to - from), cheapest->seconds_per_nonzero);
 }
 
-// The answer of `of` for the widths around, among those that are `fit`, or among all if none is.
-double by_width(const Calibration& calibration, std::int64_t width, const std::function<double(const GatherCurve&)>& of,
-                const std::function<bool(const GatherCurve&)>& fit = {}) {
+using Fit = std::function<bool(const GatherCurve&)>;
+
+struct Around {
     const GatherCurve* low = nullptr;
     const GatherCurve* high = nullptr;  // the first that is not narrower
+};
+Around curves_around(const Calibration& calibration, std::int64_t width, const Fit& fit) {
+    Around around;
     for (const GatherCurve& curve : calibration.gather) {
         if (fit && !fit(curve)) continue;
-        if (curve.width < width) low = &curve;
-        if (curve.width >= width && high == nullptr) high = &curve;
+        if (curve.width < width) around.low = &curve;
+        if (curve.width >= width && around.high == nullptr) around.high = &curve;
     }
-    if (low == nullptr && high == nullptr) return by_width(calibration, width, of);
+    return around;
+}
+
+// Slices of rows that are whole kibibytes long meet only some of the sets of a cache, so they stay in it no better than
+// whole rows do: such widths are like each other, and others like each other.
+bool whole_kibibytes(std::int64_t width) { return width % 256 == 0; }
+
+// The answer of `of` for the widths around: among those that are `fit`, if any is, else among those that are like this
+// one, if there are some on both sides, else among all.
+double by_width(const Calibration& calibration, std::int64_t width, const std::function<double(const GatherCurve&)>& of,
+                const Fit& fit = {}) {
+    const auto alike = [&](const GatherCurve& curve) { return whole_kibibytes(curve.width) == whole_kibibytes(width); };
+    Around around = curves_around(calibration, width, fit ? fit : alike);
+    const bool exact = around.high != nullptr && around.high->width == width;
+    const bool both = around.low != nullptr && around.high != nullptr;
+    const bool either = around.low != nullptr || around.high != nullptr;
+    if (!(fit ? either : exact || both)) around = curves_around(calibration, width, {});
+    const auto [low, high] = around;
     if (low == nullptr) return of(*high);
     const auto at = static_cast<double>(width);
     if (high == nullptr) return of(*low) * at / static_cast<double>(low->width);

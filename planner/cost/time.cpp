@@ -147,15 +147,16 @@ Computing RankStep::compute(const RankLevels& traffic) const {
     return {seconds + compute_seconds(work, machine), looks};
 }
 
-double rank_seconds(const RankStep& on_rank, const StepMessages& messages) {
-    const RankLevels traffic =
-        traffic_by_level(on_rank.schedule, on_rank.step.operation, messages, on_rank.machine, on_rank.on, on_rank.rank);
-    const Computing compute = on_rank.compute(traffic);
-    const double communication = on_rank.communication(traffic);
+// For other ranks, whose work takes longer this time: in the step, if it has messages, or in the next one that has.
+double waiting(const RankLevels& traffic, double work, const Grid& grid, const Calibration& rates) {
+    if (!rates.waiting || grid.size() == 1) return 0;
+    const auto meets = [&](Level level) { return traffic[level].sent_messages + traffic[level].received_messages > 0; };
+    return (meets(within_node) || meets(between_nodes) ? rates.waiting->seconds : 0) + rates.waiting->share * work;
+}
+
+// Without waiting.
+double busy_seconds(const RankStep& on_rank, const Computing& compute, double communication, const Calibration& rates) {
     const Grid& grid = on_rank.schedule.grid;
-    static const Calibration nothing_measured;
-    const Calibration* measured = on_rank.calibration();
-    const Calibration& rates = measured != nullptr ? *measured : nothing_measured;
     if (!tiled(on_rank.step.operation).empty())
         return overlapped(compute, communication, ring_tiles(grid), false, rates);
     const SpmmStep* spmm = product_of(on_rank.step.operation);
@@ -163,6 +164,17 @@ double rank_seconds(const RankStep& on_rank, const StepMessages& messages) {
     const Tensor& matrix = tensor_of(on_rank.schedule, spmm->matrix);
     return overlapped(compute, communication, piece_count(grid, matrix, on_rank.rank), !gathers_matrix(grid, matrix),
                       rates);
+}
+
+double rank_seconds(const RankStep& on_rank, const StepMessages& messages) {
+    const RankLevels traffic =
+        traffic_by_level(on_rank.schedule, on_rank.step.operation, messages, on_rank.machine, on_rank.on, on_rank.rank);
+    const Computing compute = on_rank.compute(traffic);
+    static const Calibration nothing_measured;
+    const Calibration* measured = on_rank.calibration();
+    const Calibration& rates = measured != nullptr ? *measured : nothing_measured;
+    return busy_seconds(on_rank, compute, on_rank.communication(traffic), rates) +
+           waiting(traffic, compute.seconds, on_rank.schedule.grid, rates);
 }
 
 // A ring's blocks go by the number of the rank, whatever its class: ranks that send the most, or across the border of a

@@ -16,7 +16,7 @@ namespace gnnplan::cost {
 // segments is costed at the average size of the messages, and what is done to bytes that are moved or summed is then
 // part of it. Needed rows are read and written once where they are packed. An overlapped product of k pieces takes the
 // longer of the two, the computation slowed down as calibrated, for each piece after the first, and the fill of the
-// pipeline (MG-GCN section V-B).
+// pipeline (MG-GCN section V-B). Where it was calibrated how long ranks wait for each other, they do besides.
 double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,
                     const CostedRanks& on);
 

@@ -103,6 +103,12 @@ void describe(Archive& archive, Subject<Archive, OverlapCost>& cost) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, WaitingCost>& cost) {
+    archive.field("seconds", cost.seconds);
+    archive.field("share", cost.share);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, StepCorrection>& correction) {
     archive.field("part", correction.part);
     archive.field("factor", correction.factor);
@@ -143,6 +149,7 @@ void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.field("overlap_slowdown", calibration.overlap_slowdown);
     archive.optional("overlap_exposed", calibration.overlap_exposed);
     archive.optional("overlapping", calibration.overlapping);
+    archive.optional("waiting", calibration.waiting);
     archive.optional("corrections", calibration.corrections);
     archive.optional("learned_from", calibration.learned_from);
     archive.optional("threads", calibration.threads);

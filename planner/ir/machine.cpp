@@ -182,6 +182,10 @@ void validate(const Calibration& calibration, const Machine& machine) {
         require(calibration.overlapping->exposed >= 0 && calibration.overlapping->exposed <= 1, machine,
                 "calibration.overlapping.exposed", "must be between 0 and 1");
     }
+    if (calibration.waiting) {
+        require_not_negative(calibration.waiting->seconds, machine, "calibration.waiting.seconds");
+        require_not_negative(calibration.waiting->share, machine, "calibration.waiting.share");
+    }
     validate(calibration.corrections, machine);
     if (calibration.probe) {
         require(calibration.probe->cores >= 1, machine, "calibration.probe.cores", "must be at least 1");

@@ -19,7 +19,15 @@ constexpr std::array<std::pair<std::string_view, ModelPart>, 8> parts_by_kind{
      {UpdateStep::kind, ModelPart::update}}};
 
 ModelPart part_of(const SpmmStep& product) {
-    if (product.program != Program::sum) return ModelPart::programs;
+    switch (product.program) {
+        case Program::sum: break;
+        case Program::max:
+        case Program::max_back: return ModelPart::maxima;
+        case Program::edge_sum:
+        case Program::dot: return ModelPart::edge_values;
+        case Program::attend:
+        case Program::attend_back: return ModelPart::programs;
+    }
     if (product.overlap) return ModelPart::spmm_overlapped;
     switch (product.exchange) {
         case Exchange::none: return ModelPart::spmm;

@@ -27,7 +27,7 @@ std::vector<std::int64_t> sizes(std::int64_t first, std::int64_t last, std::int6
 Scope quick_scope(std::int64_t largest) {
     return {{0.1, 3},
             largest,
-            {16, 41, 64, 100, 128, 256, 602},
+            {16, 41, 64, 100, 128, 250, 256, 602},
             sizes(256 * kib, 256 * mib, 4, largest),
             {8, 40, 128, 602},
             sizes(mib, 256 * mib, 4, largest),
@@ -39,7 +39,7 @@ Scope quick_scope(std::int64_t largest) {
 Scope full_scope(std::int64_t largest) {
     return {{0.5, 7},
             largest,
-            {8, 16, 32, 41, 64, 100, 128, 256, 602},
+            {8, 16, 32, 41, 64, 100, 128, 250, 256, 602},
             sizes(256 * kib, 256 * mib, 2, largest),
             {8, 40, 64, 100, 128, 256, 602},
             sizes(512 * kib, 256 * mib, 2, largest),

@@ -88,6 +88,10 @@ Nodes find_nodes(comm::Communicator& comm, int ranks_per_node);
 void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t bytes, std::int64_t cold_bytes,
                       std::vector<Sample>& samples);
 
+// "waiting.work", "waiting.sum", "waiting.both", at {microseconds}: work of about so long on each rank, a sum over the
+// ranks of a few bytes, and the sum after the work, where ranks that end early wait for others.
+void measure_waiting(const Setting& setting, std::int64_t microseconds, std::vector<Sample>& samples);
+
 // "overlap.whole", "overlap.portions", "overlap.exchange", "overlap.both", at {nonzeros, bytes, looks}: a product
 // without looks after messages and with them, messages to the next rank, and these being moved while the product runs,
 // as the executor does both. The messages are as large as takes `ratio` times as long as the product, and at most

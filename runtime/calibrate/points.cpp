@@ -146,6 +146,11 @@ void add_links(Points& points, const Setting& setting, const Nodes& nodes, const
                  measure_messages(setting, nodes, bytes, scope.largest / 2, samples);
              }});
     }
+    for (const std::int64_t microseconds : {100, 1000, 10000}) {
+        points.push_back({"waiting", microseconds != 1000, [&setting, microseconds](auto& samples) {
+                              measure_waiting(setting, microseconds, samples);
+                          }});
+    }
     // Two ratios at least: one where looking costs most, and one where messages do.
     for (const double ratio : {0.1, 0.5, 1.0, 2.0}) {
         points.push_back({"overlap", ratio == 0.1 || ratio == 1.0, [&setting, ratio, &scope](auto& samples) {

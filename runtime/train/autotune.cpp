@@ -3,6 +3,7 @@
 #include "runtime/measure/clock.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gnnplan::train {
 namespace {
@@ -14,9 +15,9 @@ constexpr double clearly_slower = 1.15;  // than the best so far: more than epoc
 
 }  // namespace
 
-TuningRules tuning_rules(std::optional<std::int64_t> asked, std::int64_t epochs, std::optional<double> error) {
-    if (asked) return {epochs, *asked, std::nullopt, std::nullopt};
-    return {epochs, epochs < shortest_run ? 0 : trial_epochs, error, budget};
+TuningRules tuning_rules(std::optional<std::int64_t> asked, std::int64_t epochs, ErrorOfDifference error) {
+    if (asked) return {epochs, *asked, {}, std::nullopt};
+    return {epochs, epochs < shortest_run ? 0 : trial_epochs, std::move(error), budget};
 }
 
 Autotuner::Autotuner(std::vector<Trial> trials, const TuningRules& rules)
@@ -68,7 +69,7 @@ bool Autotuner::given_up() const {
     return rules_.budget && current_ > 0 && now.epochs.size() > 1 && now.median() > clearly_slower * best();
 }
 
-// Predictions are off by a common factor, which the candidates tried so far tell, and each by the error besides.
+// Predictions are off by a common factor, which the candidates tried so far tell, and differences by the error besides.
 bool Autotuner::could_win(std::size_t trial) const {
     if (!rules_.error) return true;
     double factor = 0;
@@ -79,7 +80,9 @@ bool Autotuner::could_win(std::size_t trial) const {
         ++count;
     }
     if (count == 0) return true;
-    return trials_[trial].predicted_seconds * factor / count * (1 - *rules_.error) < best();
+    const Trial& asked = trials_[trial];
+    const double least = asked.predicted_seconds - rules_.error(asked, trials_[winner()]);
+    return least * factor / count < best();
 }
 
 // As the first candidate, which has to cut its blocks, took; `before` is built before it.

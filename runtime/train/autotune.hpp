@@ -5,6 +5,7 @@
 #include <gnnplan/ir/measurement.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -16,11 +17,14 @@ struct Trial {
     int blocks = 0;  // one built after another with the same number takes over its sparse blocks
 };
 
+using ErrorOfDifference = std::function<double(const Trial&, const Trial&)>;
+
 struct TuningRules {
     std::int64_t epochs = 0;       // of the whole run; the winner trains at least the last one
     std::int64_t epochs_each = 0;  // for which a candidate is tried; 0: no tuning
-    // Relative error of predicted times: who cannot win even so is not tried. Unset: nobody knows it.
-    std::optional<double> error;
+    // By how many seconds the difference of the predicted times of two trials may err: who cannot win even so is not
+    // tried. Empty: nobody knows it.
+    ErrorOfDifference error;
     // The most that trying may cost, as a share of the run's time at the best candidate's pace. Then a candidate that
     // is clearly slower is given up early too. Unset: all are tried to the end.
     std::optional<double> budget;
@@ -28,7 +32,7 @@ struct TuningRules {
 
 // `asked` as in TrainOptions::autotune: what users ask for is done; else short runs are not tuned, and long ones within
 // a budget.
-TuningRules tuning_rules(std::optional<std::int64_t> asked, std::int64_t epochs, std::optional<double> error);
+TuningRules tuning_rules(std::optional<std::int64_t> asked, std::int64_t epochs, ErrorOfDifference error);
 
 class Autotuner {
 public:

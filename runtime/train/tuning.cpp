@@ -1,5 +1,6 @@
 #include "runtime/train/tuning.hpp"
 
+#include "planner/cost/likely.hpp"
 #include "runtime/deploy/fitting.hpp"
 #include "runtime/deploy/match.hpp"
 #include "runtime/train/trials.hpp"
@@ -48,6 +49,19 @@ std::vector<int> usable_here(const Plan& plan, const TrainOptions& options, cons
     return usable;
 }
 
+// As cost::tie asks; of plans whose machine knows the error of whole epochs alone, that of the first one.
+ErrorOfDifference error_of(const Plan& plan) {
+    if (!plan.machine.calibration) return {};
+    return [&plan](const Trial& a, const Trial& b) {
+        const auto predicted = [&](const Trial& trial) -> const Prediction& {
+            return plan.candidates[static_cast<std::size_t>(trial.candidate)].predicted;
+        };
+        if (cost::knows_errors(plan.machine))
+            return cost::error_of_difference(predicted(a), predicted(b), plan.machine);
+        return plan.machine.calibration->error_p90 * a.predicted_seconds;
+    };
+}
+
 }  // namespace
 
 Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
@@ -57,8 +71,7 @@ Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::D
     const auto predicted = [&](int index) -> const Candidate& {
         return plan.candidates[static_cast<std::size_t>(index)];
     };
-    const auto& calibration = plan.machine.calibration;
-    const auto error = calibration ? std::optional(calibration->error_p90) : std::nullopt;
+    const ErrorOfDifference error = error_of(plan);
 
     std::vector<Trial> trials{{usable.front(), predicted(usable.front()).predicted.epoch_seconds, usable.front()}};
     std::int64_t feature_bytes = 0;

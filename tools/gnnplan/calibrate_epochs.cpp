@@ -21,43 +21,64 @@
 namespace gnnplan::tools {
 namespace {
 
-// A graph that is drawn, and the widths of the layers that train on it.
+// A graph that is drawn, and the model that trains on it.
 struct Drawn {
     std::string name;
     data::RmatOptions graph;
-    std::vector<std::int64_t> widths;
+    ModelRecord model;
 };
 
 constexpr data::RmatOptions uniform{.a = 0.25, .b = 0.25, .c = 0.25, .d = 0.25};
 
-Drawn drawn(const char* name, data::RmatOptions graph, std::int64_t vertices, std::int64_t degree,
-            std::vector<std::int64_t> widths, std::int64_t largest) {
-    graph.vertices = std::clamp<std::int64_t>(largest / 4 / widths.front(), 1, vertices);
+Drawn drawn(const char* name, data::RmatOptions graph, std::int64_t vertices, std::int64_t degree, ModelRecord model,
+            std::int64_t largest) {
+    graph.vertices = std::clamp<std::int64_t>(largest / 4 / model.widths.front(), 1, vertices);
     graph.nonzeros = degree * graph.vertices;
     graph.seed = 7;
-    return {name, graph, std::move(widths)};
+    return {name, graph, models::with_defaults(std::move(model))};
 }
 
-// Short rows and long ones, hubs and none, widths that are whole vectors and others.
+// Short rows and long ones, hubs and none, widths that are whole vectors and others; maxima, attention and values of
+// edges.
 std::vector<Drawn> drawn_problems(const EpochScope& scope) {
-    std::vector<Drawn> problems{drawn("calibration: R-MAT", {}, 60'000, 15, {128, 256, 41}, scope.largest)};
+    const auto model = [](const char* name, std::vector<std::int64_t> widths) {
+        ModelRecord record;
+        record.name = name;
+        record.widths = std::move(widths);
+        return record;
+    };
+    std::vector<Drawn> problems;
+    const auto add = [&](const char* name, const data::RmatOptions& graph, std::int64_t vertices, std::int64_t degree,
+                         ModelRecord record) {
+        problems.push_back(drawn(name, graph, vertices, degree, std::move(record), scope.largest));
+    };
+    add("calibration: R-MAT", {}, 60'000, 15, model("gcn", {128, 256, 41}));
     if (scope.quick) return problems;
-    problems.push_back(drawn("calibration: uniform", uniform, 150'000, 6, {300, 64, 100}, scope.largest));
-    problems.push_back(drawn("calibration: dense", {}, 20'000, 100, {602, 128, 128, 41}, scope.largest));
+    add("calibration: uniform", uniform, 150'000, 6, model("gcn", {300, 64, 100}));
+    add("calibration: dense", {}, 20'000, 100, model("gcn", {602, 128, 128, 41}));
+    ModelRecord maxima = model("sage", {128, 100, 41});
+    maxima.aggregator = "max";
+    ModelRecord attention = model("gat", {128, 64, 40});
+    attention.heads = 4;
+    add("calibration: maxima", {}, 60'000, 15, maxima);
+    add("calibration: attention", uniform, 60'000, 15, attention);
+    add("calibration: values of edges", {}, 60'000, 15, model("agnn", {100, 128, 41}));
     return problems;
 }
 
 data::Dataset dataset_of(const Drawn& drawn) {
     data::Arrays arrays = data::arrays_of(data::generate_rmat(drawn.graph));
     arrays.name = drawn.name;
-    arrays.features = drawn.widths.front();
+    arrays.features = drawn.model.widths.front();
     arrays.feature.assign(static_cast<std::size_t>(arrays.vertices * arrays.features), 0.5F);
-    const auto classes = static_cast<std::int32_t>(drawn.widths.back());
+    const auto classes = static_cast<std::int32_t>(drawn.model.widths.back());
     for (std::int32_t vertex = 0; vertex < arrays.vertices; ++vertex) {
         arrays.label.push_back(vertex % classes);
         arrays.subset.push_back(data::train);
     }
-    return data::make_dataset(std::move(arrays));
+    data::DatasetOptions options;
+    options.preparation.add_self_loops = models::matrix_of(drawn.model).self_loops;
+    return data::make_dataset(std::move(arrays), options);
 }
 
 data::Dataset tiny_graph() {
@@ -69,8 +90,7 @@ data::Dataset tiny_graph() {
     return data::make_dataset(data::arrays_of(data::generate_planted(options)));
 }
 
-Problem problem_of(const data::Dataset& dataset, const data::GraphCounts& counts, std::vector<std::int64_t> widths,
-                   int ranks) {
+Problem problem_of(const data::Dataset& dataset, const data::GraphCounts& counts, const ModelRecord& model, int ranks) {
     Problem problem;
     GraphRecord& graph = problem.record.graph;
     graph.name = "drawn";
@@ -79,10 +99,10 @@ Problem problem_of(const data::Dataset& dataset, const data::GraphCounts& counts
     graph.nonzeros = dataset.nonzeros();
     graph.exact = true;
     graph.symmetric = dataset.graph().symmetric;
-    problem.record.model.name = "gcn";
-    problem.record.model.widths = std::move(widths);
+    graph.normalisation = models::matrix_of(model).normalisation;
+    problem.record.model = model;
     problem.record.ranks = ranks;
-    problem.ops = models::gcn(problem.record.model.widths, false);
+    problem.ops = models::build(model);
     problem.graph = &counts;
     return problem;
 }
@@ -150,7 +170,9 @@ RunReport train_plan(const calibrate::Setting& setting, const Plan& plan, const 
 Sample measure_step(const calibrate::Setting& setting, int threads) {
     const data::Dataset dataset = tiny_graph();
     const data::GraphCounts counts(dataset.graph(), dataset.subset());
-    const Problem problem = problem_of(dataset, counts, {dataset.features(), 4, dataset.classes()}, 1);
+    ModelRecord model;
+    model.widths = {dataset.features(), 4, dataset.classes()};
+    const Problem problem = problem_of(dataset, counts, model, 1);
     const Plan plan = plan_of(problem, catalog::find_machine("cpu-node"), {}, dataset).value();
     const auto steps = std::ranges::count(plan.candidates.front().schedule.steps, Phase::epoch, &Step::phase);
     constexpr std::int64_t epochs = 500;
@@ -168,8 +190,8 @@ std::vector<EpochStep> measure_epochs(const calibrate::Setting& setting, const M
     for (const Drawn& each : drawn_problems(scope)) {
         const data::Dataset dataset = dataset_of(each);
         const data::GraphCounts counts(dataset.graph(), dataset.subset());
-        const Problem problem = problem_of(dataset, counts, each.widths, setting.comm.size());
-        for (const SelectOptions& options : kinds_of_plans(each.widths.size() - 1, setting.comm.size())) {
+        const Problem problem = problem_of(dataset, counts, each.model, setting.comm.size());
+        for (const SelectOptions& options : kinds_of_plans(each.model.widths.size() - 1, setting.comm.size())) {
             std::optional<Plan> plan = plan_of(problem, machine, options, dataset);
             if (!plan) continue;
             const std::vector<Candidate> candidates = std::exchange(plan->candidates, {});

@@ -48,7 +48,7 @@ std::string pass_line(const Plan& plan) {
 
 // The memory while candidates are tried, when a run tries any.
 std::string tuning_line(const Plan& plan, const GraphStats& graph) {
-    const train::TuningRules rules = train::tuning_rules(std::nullopt, plan.problem.run.epochs, std::nullopt);
+    const train::TuningRules rules = train::tuning_rules(std::nullopt, plan.problem.run.epochs, {});
     if (!graph.exact() || plan.candidates.size() < 2 || rules.epochs_each == 0) return "";
     std::vector<int> all(plan.candidates.size());
     std::iota(all.begin(), all.end(), 0);

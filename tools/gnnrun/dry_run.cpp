@@ -50,7 +50,7 @@ std::optional<std::int64_t> tuning_peak(const Plan& plan, const data::Dataset& d
                                         const train::TrainOptions& options, const TensorMemory& tensors) {
     const std::vector<int> usable = deploy::usable_candidates(plan, options.features_dropout(), &dataset);
     if (plan.problem.task == Task::infer) return std::nullopt;
-    if (train::tuning_rules(options.autotune, options.epochs, std::nullopt).epochs_each == 0) return std::nullopt;
+    if (train::tuning_rules(options.autotune, options.epochs, {}).epochs_each == 0) return std::nullopt;
     const train::Trials trials =
         train::fitting_trials(plan, usable, deploy::counts_of(dataset), plan.problem.ranks > 1, tensors);
     if (trials.trials.size() < 2) return std::nullopt;

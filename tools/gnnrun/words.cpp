@@ -1,6 +1,8 @@
 #include "tools/gnnrun/words.hpp"
 
 #include "kernels/backend.hpp"
+#include "planner/cost/predict.hpp"
+#include "planner/cost/rescale.hpp"
 #include "planner/io/report.hpp"
 #include "runtime/deploy/report.hpp"
 #include "tools/common/main.hpp"
@@ -23,6 +25,15 @@
 
 namespace gnnplan::tools {
 namespace {
+
+// Epochs of the first candidate on the machine as a probe finds it, over what its plan says: of a graph that has the
+// sizes of the plan's, and nothing else of it.
+double times_as_long(const Plan& plan, const ProbeFigures& now) {
+    const Schedule& schedule = plan.candidates.front().schedule;
+    const UniformStats sizes = sizes_of(plan);
+    const auto seconds = [&](const Machine& machine) { return cost::predict(schedule, sizes, machine).epoch_seconds; };
+    return seconds(cost::rescaled(plan.machine, now)) / seconds(plan.machine);
+}
 
 // The command that goes on from a checkpoint or a folder of layers: that of this run with another --resume. It leaves
 // --load-weights out where `keeps_weights` is false, as checkpoints have weights of their own.
@@ -79,8 +90,10 @@ void Words::probed(const Plan& plan, const ProbeFigures& now) {
     const ProbeFigures& then = plan.machine.probe ? *plan.machine.probe : reference.middle;
     const std::string change = change_text(then, now);
     if (!has_changed(reference, then, now)) return detail("note: this machine is as its calibration saw it: " + change);
-    note("note: this machine has changed since the plan's rates were measured: " + change +
-         "; steps take as much longer or shorter than predicted");
+    note(fmt::format(
+        "note: this machine has changed since the plan's rates were measured: {}; epochs should take {:.2f} "
+        "times as long as predicted",
+        change, times_as_long(plan, now)));
 }
 
 void Words::computes() {

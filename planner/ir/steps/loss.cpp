@@ -40,7 +40,6 @@ RankWork LossStep::work(const Schedule& schedule, const GraphStats& graph, int r
     work.training_rows = schedule.numbering.loss_layers > 0
                              ? static_cast<double>(intersect(own.rows, {0, graph.training_vertices()}).size())
                              : work.loss_rows * training / static_cast<double>(graph.vertices());
-    if (column_parallel(schedule)) work.passes = 2;
     return work;
 }
 

@@ -212,6 +212,64 @@ TEST(Fit, OverlapIsFoundAtTwoRatiosAndAtFour) {
     }
 }
 
+// Samples of ranks that wait for each other as `truth` says, after work of 0.1, 1 and 10 ms; a sum alone takes 5 us.
+std::vector<Sample> waiting_samples(const WaitingCost& truth) {
+    constexpr double sum = 5e-6;
+    std::vector<Sample> samples;
+    for (const double work : {1e-4, 1e-3, 1e-2}) {
+        samples.push_back({"waiting.work", {1}, {work}});
+        samples.push_back({"waiting.sum", {1}, {sum}});
+        samples.push_back({"waiting.both", {1}, {sum + work + truth.seconds + truth.share * work}});
+    }
+    return samples;
+}
+
+TEST(Fit, WaitingHasAPartByTheStepAndAPartByItsWork) {
+    for (const WaitingCost truth :
+         {WaitingCost{}, WaitingCost{2e-5, 0}, WaitingCost{0, 0.05}, WaitingCost{1e-5, 0.02}}) {
+        const WaitingCost found = fit_machine(base(), waiting_samples(truth)).calibration->waiting.value();
+        EXPECT_NEAR(found.seconds, truth.seconds, 1e-12);
+        EXPECT_NEAR(found.share, truth.share, 1e-9);
+    }
+    std::vector<Sample> faster = waiting_samples({});
+    for (Sample& sample : faster) sample.seconds.front() *= sample.what == "waiting.both" ? 0.9 : 1;
+    EXPECT_EQ(fit_machine(base(), faster).calibration->waiting, WaitingCost{}) << "nobody gains by waiting";
+    EXPECT_FALSE(fit_machine(base(), std::vector<Sample>{{"step", {30}, {2e-7}}}).calibration->waiting);
+}
+
+// Each step of each rank takes a fifth longer one time in ten, whose epochs nobody measured: the calibration sees the
+// median of the work alone.
+TEST(Fit, WaitingPredictsRanksThatAreDisturbedInTurns) {
+    constexpr int steps = 2000, ranks = 4;
+    constexpr double sum = 5e-6;
+    std::uint32_t state = 1;
+    const auto disturbed = [&] {
+        state = state * 1664525U + 1013904223U;  // Numerical Recipes
+        return state >> 24U < 26U;
+    };
+    const auto seconds_of = [&](double work) {
+        double seconds = 0;
+        for (int step = 0; step < steps; ++step) {
+            bool any = false;
+            for (int rank = 0; rank < ranks; ++rank) any = disturbed() || any;
+            seconds += (any ? 1.2 : 1) * work + sum;
+        }
+        return seconds / steps;
+    };
+    std::vector<Sample> samples;
+    for (const double work : {1e-4, 1e-3, 1e-2}) {
+        samples.push_back({"waiting.work", {1}, {work}});
+        samples.push_back({"waiting.sum", {1}, {sum}});
+        samples.push_back({"waiting.both", {1}, {seconds_of(work)}});
+    }
+    const WaitingCost found = fit_machine(base(), samples).calibration->waiting.value();
+    for (const double work : {3e-4, 4e-3}) {
+        const double predicted = work + sum + found.seconds + found.share * work;
+        EXPECT_NEAR(predicted / seconds_of(work), 1, 0.01) << work;
+        EXPECT_GT(seconds_of(work) / (work + sum), 1.05) << "without, it is predicted too short";
+    }
+}
+
 // Nobody gains by looking, and nothing is hidden twice, whatever a noisy machine measured.
 TEST(Fit, OverlapKeepsWithinItsBounds) {
     const auto overlap = [](double slower) {

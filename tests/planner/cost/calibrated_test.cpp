@@ -98,8 +98,8 @@ TEST(CalibratedStep, TheLossCostsRowsThatTrain) {
     EXPECT_NEAR(seconds(loss(layout_r(), 0), m, graph), 25 * 1.04e-6 + cleared(75, 4), 1e-12);
     EXPECT_NEAR(seconds(loss(layout_r(), 2), m, graph), 100 * 1.04e-6, 1e-12) << "the first rank has them all";
     const double parts = 2 * 2 * 8 * 200 / 1e9;  // each staged part is written and read
-    EXPECT_NEAR(seconds(loss(layout_c(), 0), m, graph), 2 * 50 * 1.02e-6 + cleared(150, 2) + parts, 1e-12)
-        << "columns cut: twice through the rows";
+    EXPECT_NEAR(seconds(loss(layout_c(), 0), m, graph), 50 * 1.02e-6 + cleared(150, 2) + parts, 1e-12)
+        << "columns cut: both passes together take as long as one over whole rows";
 }
 
 // 4 ranks have sums of 8 x 5 floats each, cut into blocks of two rows: three messages of 40 bytes.
@@ -223,6 +223,20 @@ TEST(CalibratedStep, OverlapIsExactWhereNothingIsHidden) {
     m.calibration->overlapping = OverlapCost{};
     m.intra_node = {0, 1e12};
     EXPECT_NEAR(seconds(product(true), m, graph), compute, 1e-9) << "all is hidden";
+}
+
+TEST(CalibratedStep, RanksWaitForEachOther) {
+    const UniformStats graph(400, 160'000, true);
+    Machine m = test::round_machine(4);
+    const double compute = 2.0 * 40'000 * 8 / 1e9;
+    m.calibration = Calibration{.overlapping = OverlapCost{}};
+    const double transfer = seconds(product(false), m, graph) - compute;
+    m.calibration->waiting = WaitingCost{3e-5, 0.1};
+    EXPECT_NEAR(seconds(product(false), m, graph), 1.1 * compute + transfer + 3e-5, 1e-12);
+    const MapStep activation{MapOp::activate, 0, {}, {}, 1, Activation::relu, false};
+    const Schedule local{{4, 1, 1}, {}, {dense("h", 400, 16, layout_r())}, {{"step", Phase::epoch, activation}}};
+    const double alone = seconds(local, test::round_machine(4), graph);
+    EXPECT_NEAR(seconds(local, m, graph), 1.1 * alone, 1e-12) << "in the next step with messages";
 }
 
 TEST(CalibratedStep, DenseWorkAtTheRateOfItsShape) {

@@ -139,13 +139,13 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
         for (const char* what : {"gemm.forward", "gemm.input_gradient", "gemm.weight_gradient"}) {
             EXPECT_EQ(counts[what], 16) << what;
         }
-        EXPECT_EQ(counts["spmm"], 7 * (1 + 3 + 1));
+        EXPECT_EQ(counts["spmm"], 8 * (1 + 3 + 1));
         EXPECT_EQ(counts["program.attend"], 3 * (3 + 2)) << "one working set; rows of two lengths";
         EXPECT_EQ(counts["program.attend_back.dropout"], 3 * 3);
         EXPECT_EQ(counts["program.max_back"], 3 + 2);
         EXPECT_EQ(counts["program.dot"], 3 + 2);
-        EXPECT_EQ(counts["spmm.add"], 7);
-        EXPECT_EQ(counts["spmm.pass"], 2 * 7);
+        EXPECT_EQ(counts["spmm.add"], 8);
+        EXPECT_EQ(counts["spmm.pass"], 2 * 8);
         EXPECT_EQ(counts["loss"], 5);
         for (const char* part : {"parse", "deal", "rows", "cut"}) EXPECT_EQ(counts[std::string("load.") + part], 1);
         for (const char* what : {"exchange", "all_reduce", "reduce_scatter", "redistribute"}) {
@@ -159,6 +159,7 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
         }
         for (const char* what : {"whole", "portions", "exchange", "both"})
             EXPECT_EQ(counts[std::string("overlap.") + what], 4) << what;
+        for (const char* what : {"work", "sum", "both"}) EXPECT_EQ(counts[std::string("waiting.") + what], 3) << what;
         EXPECT_GE(pilots.size(), 2U) << "at the beginning and at the end";
         EXPECT_EQ(counts["read"], 1);
         EXPECT_EQ(counts["between.hot"], 0);

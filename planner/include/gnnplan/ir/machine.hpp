@@ -135,6 +135,14 @@ struct OverlapCost {
     bool operator==(const OverlapCost&) const = default;
 };
 
+// Ranks do not end their work at the same time, and those that exchange messages wait for each other: `seconds` in each
+// step that does, and a share of the work of all steps.
+struct WaitingCost {
+    double seconds = 0;
+    double share = 0;
+    bool operator==(const WaitingCost&) const = default;
+};
+
 // How the steps of epochs differ from what the curves say of a part of the model: their seconds are factor * (seconds /
 // usual_seconds)^slope as many, and their logarithm is off by `spread` besides.
 struct StepCorrection {
@@ -178,6 +186,7 @@ struct Calibration {
     double error_median = 0;  // relative, of predicted epochs, cross-validated
     double error_p90 = 0;
     std::optional<OverlapCost> overlapping{};
+    std::optional<WaitingCost> waiting{};       // of several ranks
     std::vector<StepCorrection> corrections{};  // by part, each once; empty: no epoch was measured
     std::vector<LearnedGraph> learned_from{};   // by users' runs
     std::optional<int> gemm_lanes{};            // columns that dense products compute at a time; unknown: 1

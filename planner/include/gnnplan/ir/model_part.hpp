@@ -10,7 +10,7 @@ enum class ModelPart : std::uint8_t {
     spmm_panels,      // sums over panels that come from other ranks
     spmm_rows,        // sums over needed rows
     spmm_overlapped,  // either while messages are under way
-    programs,         // other programs over nonzeros
+    programs,         // attention
     gemm,             // with what a product does to its rows while they are in cache
     weight_gradient,
     elementwise,
@@ -19,6 +19,8 @@ enum class ModelPart : std::uint8_t {
     reduce_scatter,
     all_reduce,
     update,
+    maxima,       // over neighbours, and their gradients
+    edge_values,  // products with values of edges, and these values
 };
 
 struct PartSeconds {

@@ -23,7 +23,6 @@ struct RankWork {
     // Only the loss has these.
     double loss_rows = 0;      // local rows, of `columns` logits each
     double training_rows = 0;  // those that train; the others are cleared
-    double passes = 1;         // through the rows: 2 where their columns are split over ranks
 
     std::int64_t streamed_bytes = 0;  // read and written by elementwise work, each byte of each operand once
     ElementwiseKind stream = ElementwiseKind::copy;  // what is done to them
