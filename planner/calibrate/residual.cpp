@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace gnnplan::calibrate {
 namespace {
@@ -25,6 +26,7 @@ struct Point {
     double x = 0;
     double y = 0;
     double weight = 0;
+    std::string_view graph{};
 };
 
 struct Line {
@@ -39,9 +41,10 @@ std::map<int, double> epoch_seconds(std::span<const EpochStep> steps) {
     return seconds;
 }
 
-std::set<std::string> graphs_of(std::span<const EpochStep> steps) {
-    std::set<std::string> graphs;
-    for (const EpochStep& step : steps) graphs.insert(step.graph);
+template <class Steps>
+std::set<std::string_view> graphs_of(const Steps& steps) {
+    std::set<std::string_view> graphs;
+    for (const auto& step : steps) graphs.insert(step.graph);
     return graphs;
 }
 
@@ -51,21 +54,23 @@ std::map<ModelPart, std::vector<Point>> points_by_part(std::span<const EpochStep
     for (const EpochStep& step : steps) {
         if (step.predicted <= 0 || step.measured <= 0) continue;
         parts[step.part].push_back({std::log(step.predicted / StepCorrection::usual_seconds),
-                                    std::log(step.measured / step.predicted), step.measured / epochs.at(step.run)});
+                                    std::log(step.measured / step.predicted), step.measured / epochs.at(step.run),
+                                    step.graph});
     }
     return parts;
 }
 
+using Errors = std::vector<std::pair<double, double>>;  // and weights
+
+void add_errors(const std::vector<Point>& points, const Line& line, Errors& errors) {
+    for (const Point& point : points) errors.emplace_back(std::abs(line.error(point)), point.weight);
+}
+
 // The error that holds `share` of the weight.
-double weighted_quantile(const std::vector<Point>& points, const Line& line, double share) {
-    std::vector<std::pair<double, double>> errors;  // and weights
-    double all = 0;
-    for (const Point& point : points) {
-        errors.emplace_back(std::abs(line.error(point)), point.weight);
-        all += point.weight;
-    }
+double weighted_quantile(Errors errors, double share) {
     std::ranges::sort(errors);
-    double below = 0;
+    double all = 0, below = 0;
+    for (const auto& [error, weight] : errors) all += weight;
     for (const auto& [error, weight] : errors) {
         below += weight;
         if (below >= share * all) return error;
@@ -80,7 +85,7 @@ Line solve(const std::vector<Point>& points, const std::vector<double>& weights,
     double n = variance / (usual_factor * usual_factor), x = 0, y = 0, xy = 0;
     double xx = variance / (usual_slope * usual_slope);
     for (std::size_t i = 0; i < points.size(); ++i) {
-        const auto& [at, error, share] = points[i];
+        const auto& [at, error, share, graph] = points[i];
         n += weights[i];
         x += weights[i] * at;
         xx += weights[i] * at * at;
@@ -104,7 +109,9 @@ Line fit_line(const std::vector<Point>& points) {
     Line line;
     const std::vector<double> shares = weights;
     for (int round = 0; round < rounds; ++round) {
-        const double usual = std::max(least_spread, weighted_quantile(points, line, 0.5) / cost::normal_median);
+        Errors errors;
+        add_errors(points, line, errors);
+        const double usual = std::max(least_spread, weighted_quantile(std::move(errors), 0.5) / cost::normal_median);
         for (std::size_t i = 0; i < points.size(); ++i) {
             const double error = std::abs(line.error(points[i]));
             weights[i] = shares[i] * (error > huber * usual ? huber * usual / error : 1);
@@ -114,16 +121,28 @@ Line fit_line(const std::vector<Point>& points) {
     return line;
 }
 
+// Of steps on a graph that the line has not seen: each graph's from the line of the others. Of a single graph, and
+// where the others have too few steps, from the line of all.
+double spread_of(const std::vector<Point>& points, const Line& line) {
+    Errors errors;
+    const std::set<std::string_view> graphs = graphs_of(points);
+    for (const std::string_view graph : graphs) {
+        std::vector<Point> own, others;
+        for (const Point& point : points) (point.graph == graph ? own : others).push_back(point);
+        add_errors(own, others.size() < least_steps ? line : fit_line(others), errors);
+    }
+    const double least = std::max(least_spread, spread_of_graphs / static_cast<double>(graphs.size()));
+    return std::clamp(weighted_quantile(std::move(errors), 0.8) / cost::normal_80_percent, least, most_spread);
+}
+
 }  // namespace
 
 std::vector<StepCorrection> fit_corrections(std::span<const EpochStep> steps) {
-    const double least = std::max(least_spread, spread_of_graphs / static_cast<double>(graphs_of(steps).size()));
     std::vector<StepCorrection> corrections;
     for (const auto& [part, points] : points_by_part(steps)) {
         if (points.size() < least_steps) continue;
         const Line line = fit_line(points);
-        const double spread = weighted_quantile(points, line, 0.8) / cost::normal_80_percent;
-        corrections.push_back({part, std::exp(line.at_usual), line.slope, std::clamp(spread, least, most_spread)});
+        corrections.push_back({part, std::exp(line.at_usual), line.slope, spread_of(points, line)});
     }
     return corrections;
 }

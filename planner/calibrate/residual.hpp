@@ -11,8 +11,8 @@ namespace gnnplan::calibrate {
 
 // For each part with at least four steps: log(measured / predicted) = log(factor) + slope * log(predicted /
 // StepCorrection::usual_seconds), each step weighted by its share of its epoch, drawn towards no correction (ridge),
-// and with Huber's weights, so that a disturbed step counts less. The spread is what holds four of five steps' errors,
-// and at least 2 %, or 6 % of a single graph and 3 % of two.
+// and with Huber's weights, so that a disturbed step counts less. The spread is what holds the errors of four of five
+// steps, each graph's with what the others say, and at least 2 %, or 6 % of a single graph and 3 % of two.
 std::vector<StepCorrection> fit_corrections(std::span<const EpochStep> steps);
 
 // Relative errors of whole epochs, each graph's predicted with corrections learned from the others; of a single graph,

@@ -103,10 +103,10 @@ struct EnumNames<GemmKind> {
 };
 template <>
 struct EnumNames<ModelPart> {
-    static constexpr std::array<std::string_view, 15> names{
+    static constexpr std::array<std::string_view, 16> names{
         "spmm",        "spmm_panels", "spmm_rows",      "spmm_overlapped", "programs",   "gemm",   "weight_gradient",
         "elementwise", "loss",        "redistribution", "reduce_scatter",  "all_reduce", "update", "maxima",
-        "edge_values"};
+        "edge_values", "heads"};
 };
 template <>
 struct EnumNames<Task> {

@@ -8,7 +8,7 @@
 namespace gnnplan {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ModelPart>, 8> parts_by_kind{
+constexpr std::array<std::pair<std::string_view, ModelPart>, 12> parts_by_kind{
     {{GemmStep::kind, ModelPart::gemm},
      {RingGemmStep::kind, ModelPart::gemm},
      {WeightGradStep::kind, ModelPart::weight_gradient},
@@ -16,7 +16,11 @@ constexpr std::array<std::pair<std::string_view, ModelPart>, 8> parts_by_kind{
      {RedistributeStep::kind, ModelPart::redistribution},
      {ReduceScatterStep::kind, ModelPart::reduce_scatter},
      {AllReduceStep::kind, ModelPart::all_reduce},
-     {UpdateStep::kind, ModelPart::update}}};
+     {UpdateStep::kind, ModelPart::update},
+     {EdgeStep::kind, ModelPart::edge_values},
+     {EdgeGatherStep::kind, ModelPart::edge_values},
+     {EdgeTransposeStep::kind, ModelPart::edge_values},
+     {HeadStep::kind, ModelPart::heads}}};
 
 ModelPart part_of(const SpmmStep& product) {
     switch (product.program) {

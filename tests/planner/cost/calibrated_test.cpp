@@ -170,6 +170,21 @@ TEST(CalibratedStep, PackedPanelsCostTheirCopyAndTheGatheringOfWholeLines) {
         << "three slices of 144 columns";
 }
 
+// Rows that are whole kibibytes long are a family of their own, where others are known on both sides.
+TEST(CalibratedStep, WholeKibibytesAreInterpolatedAmongThemselves) {
+    const UniformStats graph(400, 160'000, true);
+    const auto of = [&](std::int64_t width, std::vector<GatherCurve> curves) {
+        constexpr double rows = 4 * 100 * 1e-6 + 3 * 100 * 2e-7;
+        return seconds(product(false, 0, width), with_curves(std::move(curves)), graph) - rows;
+    };
+    const std::vector<GatherCurve> curves{flat_curve(128, 1e-9), flat_curve(250, 2e-9), flat_curve(256, 9e-9),
+                                          flat_curve(350, 3e-9)};
+    EXPECT_NEAR(of(300, curves), 40'000 * 2.5e-9, 1e-10);
+    EXPECT_NEAR(of(189, curves), 40'000 * 1.5e-9, 1e-10);
+    EXPECT_NEAR(of(256, curves), 40'000 * 9e-9, 1e-10);
+    EXPECT_NEAR(of(192, {flat_curve(128, 1e-9), flat_curve(256, 9e-9)}), 40'000 * 5e-9, 1e-10) << "an older profile";
+}
+
 // Rows of 28 columns lie across the sectors of a GPU, which copies and gathers them like rows of 32.
 TEST(CalibratedStep, ASinglePanelOfAGpuCostsItsCopyAndTheGatheringOfWholeSectors) {
     const UniformStats graph(400, 160'000, true);

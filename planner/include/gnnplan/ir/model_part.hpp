@@ -21,6 +21,7 @@ enum class ModelPart : std::uint8_t {
     update,
     maxima,       // over neighbours, and their gradients
     edge_values,  // products with values of edges, and these values
+    heads,        // columns of rows head by head
 };
 
 struct PartSeconds {
