@@ -1,5 +1,6 @@
 #include "planner/cost/ranks.hpp"
 
+#include "planner/ir/dealt_blocks.hpp"
 #include "planner/ir/steps/product_work.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
@@ -23,6 +24,26 @@ NearRanks near_along(const Grid& grid, const Machine& machine, int rank, Axis ax
     return {std::min(own, (rank - first) / stride), std::min(extent - 1 - own, (last - rank) / stride)};
 }
 
+namespace {
+
+// How many of the ranks that send `rank` the blocks it is dealt are on its node.
+int near_in_hand(const Grid& grid, const Machine& machine, int rank) {
+    const int served = hand_with(grid, grid.coordinate(rank, Axis::x));
+    const int first = rank / machine.ranks_per_node * machine.ranks_per_node;
+    const int last = first + machine.ranks_per_node - 1;
+    const Range on_node{first <= served ? 0 : (first - served + grid.y - 1) / grid.y,
+                        last < served ? 0 : (last - served) / grid.y + 1};
+    return static_cast<int>(intersect(hand_of(grid, rank), on_node).size());
+}
+
+bool deals_blocks(const Schedule& schedule) {
+    return std::any_of(schedule.tensors.begin(), schedule.tensors.end(), [&](const Tensor& tensor) {
+        return tensor.role == Role::adjacency && block_distributed(tensor);
+    });
+}
+
+}  // namespace
+
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
     const Grid& grid = schedule.grid;
     CostedRanks on;
@@ -31,12 +52,14 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
         return on;
     }
     on.class_of = rank_classes(schedule, false).class_of;
+    const bool dealt = deals_blocks(schedule);
     std::unordered_set<std::uint64_t> seen;
     for (int rank = 0; rank < grid.size(); ++rank) {
         auto key = static_cast<std::uint64_t>(on.class_of[static_cast<std::size_t>(rank)]);
         for (const Axis axis : {Axis::x, Axis::y, Axis::z}) {
             const NearRanks near = near_along(grid, machine, rank, axis);
-            key = key * (max_ranks + 1) + static_cast<std::uint64_t>(1 + near.before + near.after);
+            const int many = dealt && axis == Axis::x ? near_in_hand(grid, machine, rank) : near.before + near.after;
+            key = key * (max_ranks + 1) + static_cast<std::uint64_t>(1 + many);
         }
         if (seen.insert(key).second) on.ranks.push_back(rank);
     }

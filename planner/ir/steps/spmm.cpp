@@ -1,5 +1,6 @@
 // Reading guide: what a distributed product sends, stages and computes follows from its pieces (ir/pieces.hpp); the
 // pieces of others come one after the other, dense rows over x, nonzeros over y.
+#include "planner/ir/dealt_blocks.hpp"
 #include "planner/ir/steps/peers.hpp"
 #include "planner/ir/steps/pieces_between.hpp"
 
@@ -113,7 +114,8 @@ Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int
     const Tensor& m = tensor_of(schedule, matrix);
     const Range own = block_of(schedule, matrix, to).rows;
     Message message{from, to, 0, 0};
-    const bool sends_rows = deals_rows(m) || grid.coordinate(from, Axis::y) == grid.coordinate(to, Axis::y);
+    const bool sends_rows =
+        deals_rows(m) || block_distributed(m) || grid.coordinate(from, Axis::y) == grid.coordinate(to, Axis::y);
     if (sends_rows && exchange != Exchange::none) {
         for (const TensorId in : column_operands) {
             const std::int64_t width = block_of(schedule, in, to).columns.size();
