@@ -3,6 +3,7 @@
 #include "planner/ir/dealt_blocks.hpp"
 #include "planner/ir/steps/product_work.hpp"
 
+#include <gnnplan/ir/panel_relay.hpp>
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
@@ -42,6 +43,45 @@ bool deals_blocks(const Schedule& schedule) {
     });
 }
 
+bool relays(const Schedule& schedule) {
+    return std::any_of(schedule.steps.begin(), schedule.steps.end(),
+                       [](const Step& step) { return relaying(step.operation) != nullptr; });
+}
+
+// Relayed panels enter a node at the last of its ranks in each x-group, to which every rank sends its own, and leave
+// all of its ranks but the first for a neighbour.
+class RelayPlaces {
+public:
+    explicit RelayPlaces(const Schedule& schedule)
+        : per_node_(schedule.ranks_per_node),
+          ranks_(schedule.grid.size()),
+          stride_(schedule.grid.y * schedule.grid.z),
+          matter_(relay_saves(schedule.grid, per_node_) || relays(schedule)),
+          last_ones_(static_cast<std::size_t>(stride_), 0) {
+        for (int rank = 0; matter_ && rank < ranks_; ++rank) last_ones(rank) += apart(rank, rank + stride_) ? 1 : 0;
+        least_ = *std::min_element(last_ones_.begin(), last_ones_.end());
+    }
+
+    // Ranks that are alike otherwise and of one kind take equally long.
+    static constexpr int kinds = 64;
+    int kind(int rank) {
+        if (!matter_) return 0;
+        const int more = std::min(last_ones(rank) - least_, kinds / 4 - 1);
+        return 4 * more + (apart(rank, rank - stride_) ? 2 : 0) + (apart(rank, rank + stride_) ? 1 : 0);
+    }
+
+private:
+    bool apart(int rank, int neighbour) const {
+        return neighbour < 0 || neighbour >= ranks_ || neighbour / per_node_ != rank / per_node_;
+    }
+    int& last_ones(int rank) { return last_ones_[static_cast<std::size_t>(rank % stride_)]; }
+
+    int per_node_, ranks_, stride_;
+    bool matter_;
+    std::vector<int> last_ones_;  // of each x-group, on all nodes
+    int least_ = 0;
+};
+
 }  // namespace
 
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
@@ -53,6 +93,7 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
     }
     on.class_of = rank_classes(schedule, false).class_of;
     const bool dealt = deals_blocks(schedule);
+    RelayPlaces places(schedule);
     std::unordered_set<std::uint64_t> seen;
     for (int rank = 0; rank < grid.size(); ++rank) {
         auto key = static_cast<std::uint64_t>(on.class_of[static_cast<std::size_t>(rank)]);
@@ -61,6 +102,7 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
             const int many = dealt && axis == Axis::x ? near_in_hand(grid, machine, rank) : near.before + near.after;
             key = key * (max_ranks + 1) + static_cast<std::uint64_t>(1 + many);
         }
+        key = key * RelayPlaces::kinds + static_cast<std::uint64_t>(places.kind(rank));
         if (seen.insert(key).second) on.ranks.push_back(rank);
     }
     return on;
