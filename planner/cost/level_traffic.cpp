@@ -2,6 +2,8 @@
 
 #include "planner/cost/ranks.hpp"
 #include "planner/cost/rates.hpp"
+#include "planner/ir/steps/peers.hpp"
+#include "planner/ir/steps/relay_rows.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
 
@@ -48,6 +50,34 @@ std::vector<PeerKind> kinds_of(const std::vector<int>& peers, const Machine& mac
     return kinds;
 }
 
+// Adds the rows of relayed panels, for each operand that has columns on the rank.
+void add_relay(const Schedule& schedule, const SpmmStep& product, const Machine& machine, int rank,
+               RankLevels& traffic) {
+    std::int64_t columns = 0, operands = 0;
+    for (const TensorId in : product.column_operands) {
+        const std::int64_t width = block_of(schedule, in, rank).columns.size();
+        columns += width;
+        operands += width > 0 ? 1 : 0;
+    }
+    const RelayRows rows(schedule, product);
+    for (const PeerRows& peer : rows.received(rank)) {
+        LevelTraffic& level = traffic[level_between(rank, peer.peer, machine)];
+        level.received_bytes += 4 * columns * peer.sent.rows, level.received_messages += operands * peer.sent.messages;
+    }
+    for (const PeerRows& peer : rows.sent(rank)) {
+        LevelTraffic& level = traffic[level_between(rank, peer.peer, machine)];
+        level.sent_bytes += 4 * columns * peer.sent.rows, level.sent_messages += operands * peer.sent.messages;
+    }
+}
+
+// The peers of a rank that send it something else than relayed panels: nonzeros.
+std::vector<int> peers_apart_from_relay(const Schedule& schedule, const SpmmStep& product, int rank) {
+    std::vector<int> peers;
+    if (gathers_matrix(schedule.grid, tensor_of(schedule, product.matrix)))
+        add_peers_along(schedule.grid, Axis::y, rank, peers);
+    return peers;
+}
+
 // Rows go the other way than requests for them, in as many messages for each operand that has columns on the rank: its
 // peers have equally many.
 LevelTraffic rows_of(const LevelTraffic& requests, const Schedule& schedule, const SpmmStep& product, int rank) {
@@ -81,7 +111,11 @@ RankLevels traffic_by_level(const Schedule& schedule, const Operation& operation
         }
         return traffic;
     }
-    for (const PeerKind& kind : kinds_of(messages.peers(rank), machine, on, rank)) {
+    const SpmmStep* relay = relaying(operation);
+    if (relay != nullptr) add_relay(schedule, *relay, machine, rank, traffic);
+    const std::vector<int> peers =
+        relay != nullptr ? peers_apart_from_relay(schedule, *relay, rank) : messages.peers(rank);
+    for (const PeerKind& kind : kinds_of(peers, machine, on, rank)) {
         LevelTraffic& level = traffic[kind.level];
         const Message sent = messages.between(rank, kind.example);
         const Message received = messages.between(kind.example, rank);

@@ -1,7 +1,9 @@
 #include "planner/cost/ranks.hpp"
 
+#include "planner/ir/dealt_blocks.hpp"
 #include "planner/ir/steps/product_work.hpp"
 
+#include <gnnplan/ir/panel_relay.hpp>
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
@@ -23,6 +25,65 @@ NearRanks near_along(const Grid& grid, const Machine& machine, int rank, Axis ax
     return {std::min(own, (rank - first) / stride), std::min(extent - 1 - own, (last - rank) / stride)};
 }
 
+namespace {
+
+// How many of the ranks that send `rank` the blocks it is dealt are on its node.
+int near_in_hand(const Grid& grid, const Machine& machine, int rank) {
+    const int served = hand_with(grid, grid.coordinate(rank, Axis::x));
+    const int first = rank / machine.ranks_per_node * machine.ranks_per_node;
+    const int last = first + machine.ranks_per_node - 1;
+    const Range on_node{first <= served ? 0 : (first - served + grid.y - 1) / grid.y,
+                        last < served ? 0 : (last - served) / grid.y + 1};
+    return static_cast<int>(intersect(hand_of(grid, rank), on_node).size());
+}
+
+bool deals_blocks(const Schedule& schedule) {
+    return std::any_of(schedule.tensors.begin(), schedule.tensors.end(), [&](const Tensor& tensor) {
+        return tensor.role == Role::adjacency && block_distributed(tensor);
+    });
+}
+
+bool relays(const Schedule& schedule) {
+    return std::any_of(schedule.steps.begin(), schedule.steps.end(),
+                       [](const Step& step) { return relaying(step.operation) != nullptr; });
+}
+
+// Relayed panels enter a node at the last of its ranks in each x-group, to which every rank sends its own, and leave
+// all of its ranks but the first for a neighbour.
+class RelayPlaces {
+public:
+    explicit RelayPlaces(const Schedule& schedule)
+        : per_node_(schedule.ranks_per_node),
+          ranks_(schedule.grid.size()),
+          stride_(schedule.grid.y * schedule.grid.z),
+          matter_(relay_saves(schedule.grid, per_node_) || relays(schedule)),
+          last_ones_(static_cast<std::size_t>(stride_), 0) {
+        for (int rank = 0; matter_ && rank < ranks_; ++rank) last_ones(rank) += apart(rank, rank + stride_) ? 1 : 0;
+        least_ = *std::min_element(last_ones_.begin(), last_ones_.end());
+    }
+
+    // Ranks that are alike otherwise and of one kind take equally long.
+    static constexpr int kinds = 64;
+    int kind(int rank) {
+        if (!matter_) return 0;
+        const int more = std::min(last_ones(rank) - least_, kinds / 4 - 1);
+        return 4 * more + (apart(rank, rank - stride_) ? 2 : 0) + (apart(rank, rank + stride_) ? 1 : 0);
+    }
+
+private:
+    bool apart(int rank, int neighbour) const {
+        return neighbour < 0 || neighbour >= ranks_ || neighbour / per_node_ != rank / per_node_;
+    }
+    int& last_ones(int rank) { return last_ones_[static_cast<std::size_t>(rank % stride_)]; }
+
+    int per_node_, ranks_, stride_;
+    bool matter_;
+    std::vector<int> last_ones_;  // of each x-group, on all nodes
+    int least_ = 0;
+};
+
+}  // namespace
+
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
     const Grid& grid = schedule.grid;
     CostedRanks on;
@@ -31,13 +92,17 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
         return on;
     }
     on.class_of = rank_classes(schedule, false).class_of;
+    const bool dealt = deals_blocks(schedule);
+    RelayPlaces places(schedule);
     std::unordered_set<std::uint64_t> seen;
     for (int rank = 0; rank < grid.size(); ++rank) {
         auto key = static_cast<std::uint64_t>(on.class_of[static_cast<std::size_t>(rank)]);
         for (const Axis axis : {Axis::x, Axis::y, Axis::z}) {
             const NearRanks near = near_along(grid, machine, rank, axis);
-            key = key * (max_ranks + 1) + static_cast<std::uint64_t>(1 + near.before + near.after);
+            const int many = dealt && axis == Axis::x ? near_in_hand(grid, machine, rank) : near.before + near.after;
+            key = key * (max_ranks + 1) + static_cast<std::uint64_t>(1 + many);
         }
+        key = key * RelayPlaces::kinds + static_cast<std::uint64_t>(places.kind(rank));
         if (seen.insert(key).second) on.ranks.push_back(rank);
     }
     return on;

@@ -19,6 +19,7 @@ struct Asked {
     Pins pins = {};
     // Whether any dense product of a configuration exchanges tiles where it may: lowering knows (lower/rules.hpp).
     bool (*rings)(const SiteGraph& model, const Configuration& configuration) = nullptr;
+    int ranks_per_node = 1;        // of the machine
     bool counted = true;           // the graph is there: statistics know no order of vertices
     bool edge_weights = false;     // values are made of weights of edges
     bool drawn_weighted = false;   // or of how many edges a drawn one stands for

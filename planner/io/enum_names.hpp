@@ -91,7 +91,7 @@ struct EnumNames<AttentionScores> {
 };
 template <>
 struct EnumNames<Exchange> {
-    static constexpr std::array<std::string_view, 3> names{"none", "panels", "rows"};
+    static constexpr std::array<std::string_view, 4> names{"none", "panels", "rows", "relay"};
 };
 template <>
 struct EnumNames<Normalisation> {

@@ -7,6 +7,10 @@
 #include "planner/io/schedule_codec.hpp"
 #include "planner/io/schema.hpp"
 
+#include <gnnplan/ir/panel_relay.hpp>
+
+#include <algorithm>
+
 namespace gnnplan::io {
 namespace {
 
@@ -25,6 +29,10 @@ void encode_candidate(Document& object, const Candidate& candidate, const Plan& 
     ensure(candidate.schedule.loading == loading, "schedule and problem differ in how the graph is loaded");
     ensure(candidate.schedule.grid == candidate.configuration.grid, "schedule and configuration differ in their grid");
     ensure(candidate.schedule.blocking == machine.blocking, "schedule and machine differ in their blocking");
+    const bool relays = std::any_of(candidate.schedule.steps.begin(), candidate.schedule.steps.end(),
+                                    [](const Step& step) { return relaying(step.operation) != nullptr; });
+    ensure(!relays || candidate.schedule.ranks_per_node == machine.ranks_per_node,
+           "schedule and machine differ in the ranks of a node");
     object.set("configuration", encode(candidate.configuration));
     object.set("schedule", encode_schedule(candidate.schedule));
     object.set("predicted", encode(candidate.predicted));
@@ -34,7 +42,7 @@ Candidate decode_candidate(Reader& reader, const Plan& plan, bool older) {
     Candidate candidate;
     reader.field("configuration", candidate.configuration);
     const Cursor schedule = reader.member("schedule");
-    candidate.schedule = decode_schedule(schedule, candidate.configuration.grid, plan.machine.blocking, older);
+    candidate.schedule = decode_schedule(schedule, candidate.configuration.grid, plan.machine, older);
     candidate.schedule.loading = loading_for(candidate.schedule.numbering, plan.problem.loading);
     reader.field("predicted", candidate.predicted);
     return candidate;

@@ -157,11 +157,12 @@ Document encode_schedule(const Schedule& schedule) {
     return object;
 }
 
-Schedule decode_schedule(const Cursor& cursor, const Grid& grid, const Blocking& blocking, bool older) {
+Schedule decode_schedule(const Cursor& cursor, const Grid& grid, const Machine& machine, bool older) {
     Reader reader(cursor);
     Schedule schedule;
     schedule.grid = grid;
-    schedule.blocking = blocking;
+    schedule.blocking = machine.blocking;
+    schedule.ranks_per_node = machine.ranks_per_node;
     schedule.numbering = decode<Numbering>(reader.member("numbering"));
     if (!older) {
         reader.field("spaces", schedule.spaces);

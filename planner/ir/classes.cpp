@@ -88,7 +88,7 @@ RankClasses combined(const Grid& grid, const std::vector<int>& x, const std::vec
                 const bool dealt = !hands.empty();
                 const auto [entry, is_new] =
                     known.try_emplace({at(x, ix), at(y, iy), at(z, iz), dealt ? at(hands, iy) : 0,
-                                       dealt ? place_in_hand(grid, ix, iy) : 0},
+                                       dealt ? served_hands(grid, hands, ix, iy) : 0},
                                       static_cast<int>(known.size()));
                 if (is_new) classes.representative.push_back(grid.rank_at(ix, iy, iz));
                 classes.class_of.push_back(entry->second);

@@ -1,5 +1,7 @@
 #include "planner/ir/coordinate_classes.hpp"
 
+#include "planner/ir/dealt_blocks.hpp"
+
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>
@@ -58,10 +60,9 @@ std::vector<int> hand_classes(const Sizes& rows, const Grid& grid) {
     return classes;
 }
 
-std::int64_t place_in_hand(const Grid& grid, int ix, int iy) {
-    const Range hand = balanced_block({0, grid.x}, iy, grid.y);
-    if (ix < hand.begin || ix >= hand.end) return -1;
-    return grid.x % hand.size() == 0 ? 0 : ix - hand.begin;
+int served_hands(const Grid& grid, const std::vector<int>& hands, int ix, int iy) {
+    const int served = hand_with(grid, ix);
+    return served == iy ? -1 : hands[static_cast<std::size_t>(served)];
 }
 
 Marks piece_counts(const Grid& grid, const std::vector<const Tensor*>& gathered, Axis axis) {

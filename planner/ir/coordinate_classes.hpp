@@ -24,9 +24,9 @@ std::vector<int> coordinate_classes(const Sizes& wholes, int extent, bool neighb
 // rows.
 std::vector<int> hand_classes(const Sizes& rows, const Grid& grid);
 
-// Whether a rank's own block is among those it is dealt (0) or not (-1). Where turns do not come out even, the block's
-// place among them, because its owner then serves more ranks at some step than others do.
-std::int64_t place_in_hand(const Grid& grid, int ix, int iy);
+// The class of the hands that a rank's own block is sent to, of `hands` by coordinates along y; -1 where it is dealt
+// the block itself.
+int served_hands(const Grid& grid, const std::vector<int>& hands, int ix, int iy);
 
 // How many pieces of a product the block of each coordinate along x is, or the nonzeros that each along y stores: with
 // the sizes of blocks all that the messages of a rank depend on, but for what distinct columns differ by.

@@ -16,6 +16,27 @@ int splits_of(const Tensor& matrix, int root, int rank) {
     return root == rank && !block_distributed(matrix) ? 1 : matrix.storage.splits;
 }
 
+// Whether `root` sends `rank` its block, or is `rank` and is dealt it.
+bool sends_to_hand(const Grid& grid, int root, int rank) {
+    const Range hand = hand_of(grid, rank);
+    const int block = grid.coordinate(root, Axis::x);
+    return block >= hand.begin && block < hand.end &&
+           grid.coordinate(root, Axis::y) == hand_with(grid, grid.coordinate(rank, Axis::x));
+}
+
+// Who sends a rank the blocks that it is dealt also gets that rank's own block from it: a pair has the hands with each
+// other's blocks.
+std::vector<int> roots_of_hand(const Grid& grid, int rank) {
+    const int ix = grid.coordinate(rank, Axis::x);
+    const Range blocks = hand_of(grid, rank);
+    std::vector<int> roots;
+    for (std::int64_t k = 0; k < blocks.size(); ++k) {
+        const std::int64_t block = blocks.begin + turned(ix - blocks.begin + k, blocks.size());
+        roots.push_back(grid.rank_at(static_cast<int>(block), hand_with(grid, ix), 0));
+    }
+    return roots;
+}
+
 }  // namespace
 
 std::size_t first_piece(const Grid& grid, std::size_t pieces, int rank) {
@@ -35,6 +56,7 @@ bool gathers_rows(const Grid& grid, const Tensor& matrix) { return (deals_rows(m
 bool deals_rows(const Tensor& matrix) { return matrix.layout.rows.contains(Axis::y); }
 
 std::vector<int> dense_roots(const Grid& grid, const Tensor& matrix, int rank) {
+    if (block_distributed(matrix)) return roots_of_hand(grid, rank);
     const bool all = deals_rows(matrix);
     const int count = all ? grid.size() : grid.x;
     const int own = all ? rank : grid.coordinate(rank, Axis::x);
@@ -96,9 +118,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int root, i
         }
         return pieces;
     }
-    const int of = grid.coordinate(root, Axis::x);
-    const Range hand = hand_of(grid, rank);
-    if (block_distributed(matrix) && (of < hand.begin || of >= hand.end)) return {};
+    if (block_distributed(matrix) && !sends_to_hand(grid, root, rank)) return {};
     const Range block = dense_rows(grid, matrix, root);
     const int splits = splits_of(matrix, root, rank);
     std::vector<Piece> pieces;
@@ -116,17 +136,7 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
         std::rotate(pieces.begin(), pieces.begin() + first, pieces.end());
         return pieces;
     }
-    if (!block_distributed(matrix)) {
-        for (const int root : dense_roots(grid, matrix, rank)) {
-            for (const Piece& piece : pieces_of(grid, matrix, root, rank)) pieces.push_back(piece);
-        }
-        return pieces;
-    }
-    const int ix = grid.coordinate(rank, Axis::x);
-    const Range blocks = hand_of(grid, rank);
-    for (std::int64_t k = 0; k < blocks.size(); ++k) {
-        const std::int64_t block = blocks.begin + turned(ix - blocks.begin + k, blocks.size());
-        const int root = grid.neighbour(rank, Axis::x, static_cast<int>(block));
+    for (const int root : dense_roots(grid, matrix, rank)) {
         for (const Piece& piece : pieces_of(grid, matrix, root, rank)) pieces.push_back(piece);
     }
     return pieces;

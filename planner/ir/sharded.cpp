@@ -3,6 +3,7 @@
 #include "planner/ir/sharded.hpp"
 
 #include "planner/ir/steps/pieces_between.hpp"
+#include "planner/ir/steps/relay_rows.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
 
@@ -148,7 +149,7 @@ ShardedSlice::ShardedSlice(const Schedule& schedule, TensorId matrix, Exchange e
 }
 
 const ShardedSlice& ShardedSlices::slice(TensorId matrix, Exchange exchange, int rank) {
-    if (exchange == Exchange::none) exchange = Exchange::panels;  // there is nobody to send rows to
+    if (exchange != Exchange::rows) exchange = Exchange::panels;  // if there is anybody to send rows to
     const int iz = schedule_.grid.coordinate(rank, Axis::z);
     const auto known = slices_.find({matrix, exchange, iz});
     if (known != slices_.end()) return known->second;
@@ -177,7 +178,9 @@ RankTraffic ShardedSlices::traffic(const Step& step, int rank) {
     RankTraffic traffic{(grid.y - 1) * nonzeros.stored, nonzeros.fetched};
     if (product->exchange == Exchange::none) return traffic;
     const std::int64_t row_bytes = 4 * product->travelling_columns(schedule_, rank);
-    traffic.sent_bytes += row_bytes * counted.rows(ix).served;
+    const std::int64_t served = product->exchange == Exchange::relay ? RelayRows(schedule_, *product).totals(rank).first
+                                                                     : counted.rows(ix).served;
+    traffic.sent_bytes += row_bytes * served;
     traffic.received_bytes += row_bytes * counted.rows(ix).fetched;
     return traffic;
 }
@@ -191,6 +194,7 @@ SpmmBuffers ShardedSlices::buffers(const SpmmStep& product, int rank) {
     SpmmBuffers buffers;
     buffers.packs = product.overlap ? ahead : 1;
     buffers.copies = product.overlap ? ahead + 1 : 1;
+    if (product.exchange == Exchange::relay) buffers.kept = PanelRelay(schedule_, product).kept(rank);
     buffers.pack = aligned(row_bytes * counted.rows(ix).most_at_once);
     buffers.dense = aligned(row_bytes * counted.rows(ix).largest);
     buffers.nonzeros = aligned(counted.nonzeros(ix, iy).largest);

@@ -60,6 +60,23 @@ void serve_all(const Grid& grid, const Tensor& matrix, int rank, std::vector<Sta
     }
 }
 
+// The ranks whose block is among those that `rank` is dealt get its own from it, each when it reaches it.
+void serve_hand(const Grid& grid, const Tensor& matrix, int rank, std::vector<Stage>& stages) {
+    const Range block = dense_rows(grid, matrix, rank);
+    const int splits = matrix.storage.splits;
+    const std::int64_t longest_hand = (grid.x + grid.y - 1) / grid.y;
+    stages.resize(static_cast<std::size_t>(longest_hand * splits));
+    const int own = grid.coordinate(rank, Axis::x);
+    for (const int peer : dense_roots(grid, matrix, rank)) {
+        if (peer == rank) continue;
+        const int ix = grid.coordinate(peer, Axis::x);
+        const std::int64_t before = turned(own - ix, hand_of(grid, peer).size());  // blocks that it takes before
+        for (int i = 0; i < splits; ++i)
+            stages[static_cast<std::size_t>(before * splits + i)].rows.push_back(
+                {peer, balanced_block(block, i, splits)});
+    }
+}
+
 }  // namespace
 
 // Otherwise the ranks of an x-group, or all of them, have the same blocks, and each begins with another one.
@@ -68,22 +85,10 @@ std::vector<Stage> stages_of(const Grid& grid, const Tensor& matrix, int rank) {
     const std::vector<Piece> pieces = pieces_of(grid, matrix, rank);
     std::vector<Stage> stages(pieces.size());
     for (std::size_t k = 0; k < pieces.size(); ++k) stages[k].piece = pieces[k];
-    if (!block_distributed(matrix)) {
+    if (block_distributed(matrix)) {
+        serve_hand(grid, matrix, rank, stages);
+    } else {
         serve_all(grid, matrix, rank, stages);
-        return stages;
-    }
-    const Range blocks = hand_of(grid, rank);
-    const int own = grid.coordinate(rank, Axis::x);
-    if (own < blocks.begin || own >= blocks.end) return stages;
-    const Range block = dense_rows(grid, matrix, rank);
-    const int splits = matrix.storage.splits;
-    for (int ix = 0; ix < grid.x; ++ix) {
-        if (ix == own) continue;
-        const int peer = grid.neighbour(rank, Axis::x, ix);
-        const std::int64_t before = turned(own - ix, blocks.size());  // blocks that the peer takes before this one
-        for (int i = 0; i < splits; ++i)
-            stages[static_cast<std::size_t>(before * splits + i)].rows.push_back(
-                {peer, balanced_block(block, i, splits)});
     }
     return stages;
 }

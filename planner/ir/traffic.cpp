@@ -1,4 +1,5 @@
 #include "planner/ir/sharded.hpp"
+#include "planner/ir/steps/relay_rows.hpp"
 
 #include <gnnplan/ir/classes.hpp>
 #include <gnnplan/ir/traffic.hpp>
@@ -85,6 +86,7 @@ public:
 
     // As many equal steps.
     void add_steps(const Step& step, std::int64_t times) {
+        if (relaying(step.operation) != nullptr) return add_relay(step, times);
         const bool by_graph = depends_on_graph(schedule_, step.operation);
         // Statistics expect the same of ranks of the same sizes, but for rounding.
         if ((by_graph && graph_.exact()) || varies_with_rank(step.operation)) {
@@ -117,6 +119,18 @@ private:
                              const std::vector<RankTraffic>& of_class) {
         for (std::size_t rank = 0; rank < sums.size(); ++rank)
             add(sums[rank], of_class[static_cast<std::size_t>(classes.class_of[rank])]);
+    }
+
+    // What a rank sends depends on its place in its node, too.
+    void add_relay(const Step& step, std::int64_t times) {
+        const SpmmStep& product = *relaying(step.operation);
+        if (slices_.matrix_of(step)) return add_by_slices(step, times);
+        RelayRows rows(schedule_, product);
+        for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
+            const std::int64_t bytes = 4 * product.travelling_columns(schedule_, static_cast<int>(rank));
+            const auto [sent, received] = rows.totals(static_cast<int>(rank));
+            add(of_rank_[rank], {bytes * sent, bytes * received}, times);
+        }
     }
 
     void add_by_slices(const Step& step, std::int64_t times) {

@@ -40,6 +40,7 @@ public:
     // As bound_buffers.
     std::int64_t bound(std::int64_t bytes, KnownCuts& known) {
         if (products_.empty()) return 0;
+        if (std::any_of(products_.begin(), products_.end(), by_relay)) return bound_relay(bytes);
         const bool overlaps =
             std::any_of(products_.begin(), products_.end(), [](const SpmmStep* product) { return product->overlap; });
         const std::int64_t copies = overlaps ? 2 : 1;
@@ -59,6 +60,20 @@ public:
     }
 
 private:
+    static bool by_relay(const SpmmStep* product) { return product->exchange == Exchange::relay; }
+
+    // A rank keeps all pieces of a block until it has passed them on, so that smaller ones would not make buffers
+    // smaller.
+    std::int64_t bound_relay(std::int64_t bytes) {
+        find_ranks();
+        std::int64_t most = 0;
+        for (const int rank : ranks_) {
+            for (const SpmmStep* product : products_)
+                most = std::max(most, spmm_buffers(schedule_, *product, graph_, rank).exchange_bytes());
+        }
+        return most > bytes ? most : 0;
+    }
+
     const Tensor& matrix() const { return tensor_of(schedule_, ids_.front()); }
     Storage& storage_of(TensorId id) { return schedule_.tensors[static_cast<std::size_t>(id)].storage; }
 

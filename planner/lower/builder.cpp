@@ -20,6 +20,7 @@ Builder::Builder(const SiteGraph& model, const Configuration& configuration, con
     schedule_.numbering.seed = configuration.permutation ? graph.seed : 0;
     schedule_.parameters = model.parameters;
     schedule_.blocking = graph.blocking;
+    schedule_.ranks_per_node = graph.ranks_per_node;
     schedule_.loading = loading_for(schedule_.numbering, graph.loading);
     schedule_.spaces.push_back({"vertices", graph.vertices, 0});
     for (int l = 1; configuration.loss_rows && l <= model.depth; ++l)

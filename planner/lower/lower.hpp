@@ -23,6 +23,7 @@ struct GraphShape {
     std::int64_t panel_columns = 0;  // of source panels, instead of what follows from these two
     Optimiser optimiser = Optimiser::adam;
     Blocking blocking{};               // of the machine
+    int ranks_per_node = 1;            // of the machine
     Loading loading = Loading::whole;  // where the numbering allows it
     std::vector<int> samples{};        // by layer: whose drawn edges it multiplies by; empty: all edges, of all layers
 };

@@ -94,6 +94,7 @@ lower::GraphShape shape_of(const Space& space, const ProblemRecord& record, cons
     shape.seed = record.graph.seed;
     shape.optimiser = record.run.optimiser;
     shape.blocking = machine.blocking;
+    shape.ranks_per_node = machine.ranks_per_node;
     shape.loading = record.loading;
     for (int layer = 1; !record.fanout.empty() && layer <= graph.samples(); ++layer) shape.samples.push_back(layer);
     return shape;
@@ -131,6 +132,7 @@ enumerate::Asked asked(const Space& space) {
     const std::vector<std::int64_t>& rows = space.shape.loss_rows;
     enumerate::Asked question{space.model, space.options};
     question.rings = any_product_rings;
+    question.ranks_per_node = space.shape.ranks_per_node;
     question.counted = space.graph->exact();
     question.edge_weights = space.graph->weighted();
     question.drawn_weighted = space.draws && space.graph->samples_weighted();

@@ -8,7 +8,12 @@ StageTransfers::StageTransfers(const SpmmStep& step, const StepContext& context)
       part_(context.store.part(step.matrix)),
       in_(context.store.matrices(step.column_operands)),
       in_rows_(context.store.block(step.column_operands.front()).rows),
-      buffers_(context.store.buffers(context.step)) {}
+      buffers_(context.store.buffers(context.step)) {
+    if (step.exchange != Exchange::relay) return;
+    relay_.emplace(context.store.schedule(), step);
+    passing_ = relay_->to(context.store.rank());
+    passed_ = relay_->from(context.store.rank());
+}
 
 void StageTransfers::begin_up_to(std::size_t last) {
     for (; begun_ < part_.stages().size() && begun_ <= last; ++begun_) {
@@ -44,7 +49,7 @@ std::vector<kernels::ConstMatrix> StageTransfers::column_rows(std::size_t k) con
 }
 
 kernels::PanelRoom StageTransfers::panel_room() const {
-    std::byte* begin = dense_buffer(0, 0) + buffers_.copies * (buffers_.dense + buffers_.nonzeros);
+    std::byte* begin = staging() + buffers_.packs * buffers_.pack + buffers_.exchange_bytes();
     return {{begin, static_cast<std::size_t>(buffers_.panel)}, step_.bf16, buffers_.slice_columns};
 }
 
@@ -54,10 +59,16 @@ std::byte* StageTransfers::pack_buffer(std::size_t k) const {
 
 // The rows received at stage k: of each operand those of the piece, one operand after the other.
 std::byte* StageTransfers::dense_buffer(std::size_t k, std::size_t operand) const {
-    const auto copy = static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.copies));
-    std::byte* buffer = staging() + buffers_.packs * buffers_.pack + copy * (buffers_.dense + buffers_.nonzeros);
+    const auto copy = static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.copies + buffers_.kept));
+    std::byte* buffer = staging() + buffers_.packs * buffers_.pack + copy * buffers_.dense;
     for (std::size_t i = 0; i < operand; ++i) buffer += row_bytes(i, part_.stages()[k].dense_rows);
     return buffer;
+}
+
+std::byte* StageTransfers::nonzero_buffer(std::size_t k) const {
+    const auto copy = static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.copies));
+    std::byte* first = staging() + buffers_.packs * buffers_.pack + (buffers_.copies + buffers_.kept) * buffers_.dense;
+    return first + copy * buffers_.nonzeros;
 }
 
 kernels::ConstMatrix StageTransfers::own_rows(std::size_t operand, Range rows) const {
@@ -72,10 +83,12 @@ std::unique_ptr<comm::PendingExchange> StageTransfers::begin(std::size_t k, std:
     const SparseStage& stage = part_.stages()[k];
     std::vector<comm::Send> sends;
     std::vector<comm::Receive> receives;
-    serve_rows(stage, operand, packed, sends);
+    serve_rows(k, operand, packed, sends);
+    pass_on(k, operand, sends);
     const std::size_t bytes = row_bytes(operand, stage.dense_rows);
     if (stage.piece && stage.piece->dense_root != context_.store.rank() && bytes > 0) {
-        receives.push_back({stage.piece->dense_root, {dense_buffer(k, operand), bytes}});
+        const int from = passing_ && k >= passing_->first ? passing_->from : stage.piece->dense_root;
+        receives.push_back({from, {dense_buffer(k, operand), bytes}});
     }
     if (operand == 0) exchange_nonzeros(k, sends, receives);
     return context_.world.start_exchange(sends, receives);
@@ -93,11 +106,13 @@ void StageTransfers::exchange_nonzeros(std::size_t k, std::vector<comm::Send>& s
 }
 
 // Whole panels are sent from where they are, needed rows are packed.
-void StageTransfers::serve_rows(const SparseStage& stage, std::size_t operand, std::byte*& packed,
+void StageTransfers::serve_rows(std::size_t k, std::size_t operand, std::byte*& packed,
                                 std::vector<comm::Send>& sends) const {
-    for (const RowService& service : stage.rows) {
+    for (const RowService& service : part_.stages()[k].rows) {
         const std::size_t bytes = row_bytes(operand, service.needed);
         if (bytes == 0) continue;
+        const auto passing = relay_ ? relay_->to(service.rank) : std::nullopt;
+        if (passing && k >= passing->first) continue;
         const kernels::ConstMatrix rows = own_rows(operand, service.rows);
         if (step_.exchange == Exchange::rows) {
             context_.kernels.gather_rows(
@@ -109,6 +124,20 @@ void StageTransfers::serve_rows(const SparseStage& stage, std::size_t operand, s
             sends.push_back({service.rank, {reinterpret_cast<const std::byte*>(rows.data), bytes}});
         }
     }
+}
+
+// What it has got some stages before, or has itself, goes to the neighbour that comes to this piece now, unless that
+// has it itself. Both have equally many pieces.
+void StageTransfers::pass_on(std::size_t k, std::size_t operand, std::vector<comm::Send>& sends) const {
+    if (!passed_ || k < passed_->how.first || !part_.stages()[k].piece) return;
+    const std::size_t got = k - passed_->how.behind;
+    const Piece& piece = *part_.stages()[got].piece;
+    if (piece.dense_root == passed_->to || piece.columns.empty()) return;
+    const bool own = piece.dense_root == context_.store.rank();
+    const std::byte* rows =
+        own ? reinterpret_cast<const std::byte*>(own_rows(operand, piece.columns).data) : dense_buffer(got, operand);
+    const std::size_t bytes = row_bytes(operand, piece.columns.size());
+    if (bytes > 0) sends.push_back({passed_->to, {rows, bytes}});
 }
 
 }  // namespace gnnplan::exec

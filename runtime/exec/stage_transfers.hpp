@@ -4,10 +4,13 @@
 
 #include "runtime/exec/handlers.hpp"
 
+#include <gnnplan/ir/panel_relay.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace gnnplan::exec {
@@ -29,7 +32,7 @@ public:
     // The rows of each column operand that the piece of stage k meets, and room for its nonzeros, where others have
     // sent them.
     std::vector<kernels::ConstMatrix> column_rows(std::size_t k) const;
-    std::byte* nonzero_buffer(std::size_t k) const { return dense_buffer(k, 0) + buffers_.dense; }
+    std::byte* nonzero_buffer(std::size_t k) const;
     kernels::PanelRoom panel_room() const;
 
 private:
@@ -42,8 +45,8 @@ private:
     kernels::ConstMatrix own_rows(std::size_t operand, Range rows) const;
     std::unique_ptr<comm::PendingExchange> begin(std::size_t k, std::size_t operand, std::byte*& packed) const;
     void exchange_nonzeros(std::size_t k, std::vector<comm::Send>& sends, std::vector<comm::Receive>& receives) const;
-    void serve_rows(const SparseStage& stage, std::size_t operand, std::byte*& packed,
-                    std::vector<comm::Send>& sends) const;
+    void serve_rows(std::size_t k, std::size_t operand, std::byte*& packed, std::vector<comm::Send>& sends) const;
+    void pass_on(std::size_t k, std::size_t operand, std::vector<comm::Send>& sends) const;
 
     const SpmmStep& step_;
     const StepContext& context_;
@@ -51,6 +54,10 @@ private:
     std::vector<kernels::Matrix> in_;  // column operands, of which the rank has these rows
     Range in_rows_;
     SpmmBuffers buffers_;
+    std::optional<PanelRelay>
+        relay_;  // where panels are relayed: who passes them on to this rank, and whom it serves so
+    std::optional<PanelRelay::Passing> passing_;
+    std::optional<PanelRelay::Passed> passed_;
     std::size_t begun_ = 0;  // stages whose transfers have been started
     // An exchange for each column operand of each of these stages.
     std::deque<std::unique_ptr<comm::PendingExchange>> under_way_;

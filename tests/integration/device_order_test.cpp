@@ -69,7 +69,7 @@ TEST_P(DeviceOrder, EveryOrderingIsNeeded) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Exchanges, DeviceOrder, ::testing::Values(Exchange::panels, Exchange::rows));
+INSTANTIATE_TEST_SUITE_P(Exchanges, DeviceOrder, ::testing::Values(Exchange::panels, Exchange::rows, Exchange::relay));
 
 }  // namespace
 }  // namespace gnnplan::testing

@@ -24,7 +24,8 @@ search::Space space_of(const TestProblem& problem, const GraphStats& graph, int 
 
 search::ConfigurationFrame frame_of(const Distribution& on, const Switches& switches) {
     search::ConfigurationFrame frame{on};
-    if (on.grid.x > 1) frame.switches.exchange = switches.needed_rows ? Exchange::rows : Exchange::panels;
+    const Exchange whole = switches.relayed ? Exchange::relay : Exchange::panels;
+    if (on.grid.x > 1) frame.switches.exchange = switches.needed_rows ? Exchange::rows : whole;
     frame.switches.overlap = on.can_overlap() && switches.overlap;
     frame.switches.loss_rows = switches.loss_rows;
     frame.switches.permutation = switches.permutation;

@@ -88,7 +88,8 @@ void check_configuration(const TestProblem& problem, const search::Space& space,
 Sampled check_schemes(const TestProblem& problem) {
     constexpr std::size_t per_grid = 16;
     const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
-    const search::Space space = search::make_space(problem.planner_problem(counts, world->size()), test_machine(), {});
+    search::Space space = search::make_space(problem.planner_problem(counts, world->size()), test_machine(), {});
+    space.shape.ranks_per_node = 2;  // pass panels on, whatever nodes there are
     const Expected expected = expect_of(problem, 1);
     Sampled sampled;
     for (const Distribution& on : space.grids) {
@@ -101,7 +102,8 @@ Sampled check_schemes(const TestProblem& problem) {
             search::ConfigurationFrame frame{on};
             frame.switches.loss_rows = turn % 3 == 0, frame.switches.permutation = turn / 2 % 2 == 1;
             if (on.splits_columns()) frame.switches.scores = scores_in_turn(static_cast<int>(turn));
-            if (rows) frame.switches.exchange = turn % 2 == 0 ? Exchange::rows : Exchange::panels;
+            const Exchange whole = turn % 4 == 1 ? Exchange::panels : Exchange::relay;
+            if (rows) frame.switches.exchange = turn % 2 == 0 ? Exchange::rows : whole;
             frame.switches.overlap = (rows || nonzeros) && turn / 4 % 2 == 0;
             const Configuration configuration = search::configuration_of(frame, choices);
             sampled.add(configuration);

@@ -44,6 +44,7 @@ std::vector<Example> examples() {
         {"keep", with([](Configuration& c) { c.operands.back() = Operand::product; })},
         {"panels", with([](Configuration& c) { c.exchange = Exchange::panels; })},
         {"rows", with([](Configuration& c) { c.exchange = Exchange::rows; })},
+        {"relay", with([](Configuration& c) { c.exchange = Exchange::relay; })},
         {"overlap", with([](Configuration& c) { c.overlap = true; })},
         {"permuted", with([](Configuration& c) { c.permutation = true; })},
         {"parts", with([](Configuration& c) { c.parts = 4; })},

@@ -68,6 +68,7 @@ public:
         shape_.optimiser = plan.problem.run.optimiser;
         shape_.cache_bytes = cost::gathered_cache_bytes(plan.machine);
         shape_.blocking = plan.machine.blocking;
+        shape_.ranks_per_node = plan.machine.ranks_per_node;
         shape_.loading = plan.problem.loading;
         for (std::size_t l = 1; l <= plan.problem.fanout.size(); ++l) shape_.samples.push_back(static_cast<int>(l));
     }

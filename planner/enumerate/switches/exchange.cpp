@@ -2,19 +2,28 @@
 #include "planner/enumerate/switches/rows.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/panel_relay.hpp>
 
 namespace gnnplan::enumerate {
 namespace {
 
 std::vector<Switches> exchanges(const Asked& asked, const Distribution& on, const Switches& so_far) {
     if (!on.sends_rows()) return with_each(so_far, &Switches::exchange, {Exchange::none});
-    return with_each(so_far, &Switches::exchange, pinned_or(asked.pins.exchange, {Exchange::panels, Exchange::rows}));
+    std::vector<Exchange> values{Exchange::panels, Exchange::rows};
+    if (relay_saves(on.grid, asked.ranks_per_node)) values.push_back(Exchange::relay);
+    return with_each(so_far, &Switches::exchange, pinned_or(asked.pins.exchange, values));
 }
 
-std::vector<OtherValue> other_exchange(const Asked&, const Configuration& chosen) {
+std::vector<OtherValue> other_exchange(const Asked& asked, const Configuration& chosen) {
     if (!chosen.on().sends_rows()) return {};
-    if (chosen.exchange == Exchange::panels) return {other(chosen, "rows", &Switches::exchange, Exchange::rows)};
-    return {other(chosen, "panels", &Switches::exchange, Exchange::panels)};
+    std::vector<OtherValue> others;
+    const auto add = [&](const char* name, Exchange value) {
+        if (chosen.exchange != value) others.push_back(other(chosen, name, &Switches::exchange, value));
+    };
+    add("panels", Exchange::panels);
+    add("rows", Exchange::rows);
+    if (relay_saves(chosen.grid, asked.ranks_per_node)) add("relay", Exchange::relay);
+    return others;
 }
 
 void check_exchange(const Asked& asked) {

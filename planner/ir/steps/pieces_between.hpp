@@ -10,10 +10,10 @@
 
 namespace gnnplan {
 
-// The other ranks that hold blocks of the dense operand which `rank` reads, and that read its own.
+// The other ranks that send blocks of the dense operand which `rank` reads, and that get its own.
 inline std::vector<int> dense_peers(const Grid& grid, const Tensor& matrix, int rank) {
     std::vector<int> peers = dense_roots(grid, matrix, rank);
-    peers.erase(peers.begin());
+    std::erase(peers, rank);
     std::sort(peers.begin(), peers.end());
     return peers;
 }

@@ -1,7 +1,9 @@
 // Reading guide: what a distributed product sends, stages and computes follows from its pieces (ir/pieces.hpp); the
 // pieces of others come one after the other, dense rows over x, nonzeros over y.
+#include "planner/ir/dealt_blocks.hpp"
 #include "planner/ir/steps/peers.hpp"
 #include "planner/ir/steps/pieces_between.hpp"
+#include "planner/ir/steps/relay_rows.hpp"
 
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/work.hpp>
@@ -104,6 +106,7 @@ std::vector<int> SpmmStep::peers(const Schedule& schedule, int rank) const {
     std::vector<int> peers;
     const Tensor& m = tensor_of(schedule, matrix);
     if (exchange != Exchange::none) peers = dense_peers(schedule.grid, m, rank);
+    if (exchange == Exchange::relay) add_relay_neighbours(schedule, *this, rank, peers);
     if (gathers_matrix(schedule.grid, m)) add_peers_along(schedule.grid, Axis::y, rank, peers);
     return peers;
 }
@@ -113,8 +116,16 @@ Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int
     const Tensor& m = tensor_of(schedule, matrix);
     const Range own = block_of(schedule, matrix, to).rows;
     Message message{from, to, 0, 0};
-    const bool sends_rows = deals_rows(m) || grid.coordinate(from, Axis::y) == grid.coordinate(to, Axis::y);
-    if (sends_rows && exchange != Exchange::none) {
+    const bool sends_rows =
+        deals_rows(m) || block_distributed(m) || grid.coordinate(from, Axis::y) == grid.coordinate(to, Axis::y);
+    if (sends_rows && exchange == Exchange::relay) {
+        const SentRows sent = RelayRows(schedule, *this).between(from, to);
+        for (const TensorId in : column_operands) {
+            const std::int64_t width = block_of(schedule, in, to).columns.size();
+            if (width == 0) continue;
+            message.bytes += 4 * width * sent.rows, message.count += sent.messages;
+        }
+    } else if (sends_rows && exchange != Exchange::none) {
         for (const TensorId in : column_operands) {
             const std::int64_t width = block_of(schedule, in, to).columns.size();
             for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
@@ -181,6 +192,7 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
     if (!gathers_rows(schedule.grid, matrix) && !gathers_matrix(schedule.grid, matrix)) return buffers;
     buffers.packs = step.overlap ? matrix.storage.pieces_ahead() : 1;
     buffers.copies = step.overlap ? matrix.storage.pieces_ahead() + 1 : 1;
+    if (step.exchange == Exchange::relay) buffers.kept = PanelRelay(schedule, step).kept(rank);
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.dense_root != rank) buffers.dense = std::max(buffers.dense, dense_bytes(rank, piece.columns));
         if (piece.matrix_root == rank) continue;

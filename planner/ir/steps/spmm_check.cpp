@@ -121,6 +121,7 @@ void SpmmStep::check(const StepCheck& step) const {
                  "its program is no sum over ranks: it needs the whole contraction side on every rank");
     check_operands(step, *this);
     step.require((exchange != Exchange::none) == gathers_rows(step.grid(), m), "the exchange does not fit the grid");
+    step.require(exchange != Exchange::relay || !deals_rows(m), "rows that are dealt over all ranks are not passed on");
     const bool gathers = gathers_rows(step.grid(), m) || gathers_matrix(step.grid(), m);
     step.require(gathers || !overlap, "there is nothing to overlap the product with");
     step.require(can_round() || !bf16, "only sums round to bf16, and with overlap or needed rows no panel is packed");

@@ -143,10 +143,11 @@ TEST(StepTime, RanksToCostHaveTheSlowest) {
     const UniformStats graph(10'007, 70'049, true);
     for (const lower::FullCase& full : lower::full_cases({6, 12, 16}, 97)) {
         SCOPED_TRACE(full.text());
-        const Schedule s = lower::lowered(full, {13, 17, 5}, graph);
+        Schedule s = lower::lowered(full, {13, 17, 5}, graph);
         const auto numbered = graph.numbered(s.numbering);
         const Counts counts(*numbered);
         for (const int per_node : {1, 2, 5, 16}) {
+            s.ranks_per_node = per_node;
             const CostedRanks few = ranks_to_cost(s, *numbered, test::round_machine(per_node));
             const CostedRanks all = ranks_to_cost(s, counts, test::round_machine(per_node));
             EXPECT_LE(few.ranks.size(), all.ranks.size());
@@ -163,6 +164,45 @@ TEST(StepTime, RanksToCostHaveTheSlowest) {
             }
         }
     }
+}
+
+// What a rank exchanges over each level of links, where panels are relayed, are its messages to and from all others.
+TEST(StepTime, LevelsOfRelayedPanelsAreThoseOfTheirMessages) {
+    const UniformStats graph(101, 700, true);
+    const Machine machine = test::round_machine(4);
+    std::size_t relayed = 0;
+    for (const lower::FullCase& full : lower::full_cases({6, 12, 16}, 97)) {
+        if (full.exchange != Exchange::relay) continue;
+        const Schedule s = lower::lowered(full, {13, 17, 5}, graph);
+        const CostedRanks on = ranks_to_cost(s, graph, machine);
+        for (const Step& step : s.steps) {
+            if (product_of(step.operation) == nullptr) continue;
+            const StepMessages messages(s, step, graph);
+            for (int rank = 0; rank < s.grid.size(); ++rank) {
+                const RankLevels levels = traffic_by_level(s, step.operation, messages, machine, on, rank);
+                RankLevels expected;
+                for (int peer = 0; peer < s.grid.size(); ++peer) {
+                    if (peer == rank) continue;
+                    LevelTraffic& level = expected[peer / 4 == rank / 4 ? within_node : between_nodes];
+                    const std::vector<int> peers = messages.peers(rank);
+                    if (std::find(peers.begin(), peers.end(), peer) == peers.end()) continue;
+                    const Message sent = messages.between(rank, peer), received = messages.between(peer, rank);
+                    level.sent_bytes += sent.bytes, level.sent_messages += sent.count;
+                    level.received_bytes += received.bytes, level.received_messages += received.count;
+                }
+                for (const Level level : {within_node, between_nodes}) {
+                    EXPECT_EQ(levels[level].sent_messages, expected[level].sent_messages) << full.text() << step.name;
+                    EXPECT_EQ(levels[level].received_messages, expected[level].received_messages) << full.text();
+                    if (gathers_matrix(s.grid, tensor_of(s, product_of(step.operation)->matrix)))
+                        continue;  // estimates
+                    EXPECT_EQ(levels[level].sent_bytes, expected[level].sent_bytes) << full.text() << step.name;
+                    EXPECT_EQ(levels[level].received_bytes, expected[level].received_bytes) << full.text();
+                }
+                ++relayed;
+            }
+        }
+    }
+    EXPECT_GT(relayed, 100U);
 }
 
 // Counts that differ from block to block.
@@ -200,8 +240,9 @@ TEST(StepTime, OfCountedBlocksIsThatOfAllRanks) {
     std::size_t picked = 0;
     for (const lower::FullCase& full : lower::full_cases({24, 36}, 97)) {
         SCOPED_TRACE(full.text());
-        const Schedule s = lower::lowered(full, {13, 17, 5}, UniformStats(10'007, 70'049, true));
+        Schedule s = lower::lowered(full, {13, 17, 5}, UniformStats(10'007, 70'049, true));
         for (const int per_node : {1, 5, 16}) {
+            s.ranks_per_node = per_node;
             const Machine on = test::round_machine(per_node);
             const CostedRanks all = ranks_to_cost(s, counts, on);
             RanksOfSteps ranks(all, on);

@@ -60,6 +60,24 @@ TEST(Switches, AreLookedAtInTheOrderOfTheSearch) {
     EXPECT_EQ(product_switches(asked, one, {}), std::vector{Switches()});
 }
 
+// Where neighbours of a grid share a node, and there are several nodes.
+TEST(Switches, PanelsAreRelayedWhereThatSavesAny) {
+    const SiteGraph model = model_of("gcn");
+    Asked asked{model};
+    const auto relays = [&](int ranks_per_node) {
+        asked.ranks_per_node = ranks_per_node;
+        const std::vector<Switches> all = product_switches(asked, on_rows, {});
+        return std::any_of(all.begin(), all.end(), [](const Switches& s) { return s.exchange == Exchange::relay; });
+    };
+    EXPECT_TRUE(relays(2));
+    EXPECT_FALSE(relays(1));
+    EXPECT_FALSE(relays(4));
+    asked.pins.exchange = Exchange::panels;
+    EXPECT_FALSE(relays(2));
+    asked.pins.exchange = Exchange::relay;
+    EXPECT_TRUE(relays(4)) << "whoever pins it has reasons";
+}
+
 TEST(Switches, ScoresAreStoredWithWholeNeighbourhoodsOnly) {
     const SiteGraph gat = model_of("gat");
     Asked asked{gat};

@@ -1,6 +1,7 @@
 // CAGNET's costs (sections IV-A to IV-D), one test per formula, from our counts of messages. In words of 4 bytes; n
-// rows, width f in every layer, P processes, even sizes. The paper gives what one process receives and drops factors
-// like (P - 1) / P; those are exact here.
+// rows, width f in every layer, P processes, even sizes. The paper gives what one process receives, which in its
+// collectives is what the busiest one sends, too, and drops factors like (P - 1) / P; those are exact here. Both sides
+// are counted.
 #include "tests/planner/lower/full_configurations.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ostream>
 #include <stdexcept>
 
 namespace gnnplan {
@@ -18,12 +20,24 @@ constexpr std::int64_t n = 576;
 constexpr std::int64_t f = 24;
 constexpr std::int64_t nnz = n * n;  // without zeros, so that blocks have as many nonzeros as they have places
 
-// One step: words that leave ranks for others, and what the busiest rank receives.
-struct Cost {
-    std::int64_t total_words = 0;
+// What the busiest rank sends, or receives, in one step.
+struct Side {
     std::int64_t words = 0;
     std::int64_t messages = 0;
+    bool operator==(const Side&) const = default;
 };
+void PrintTo(const Side& side, std::ostream* out) { *out << side.words << " words in " << side.messages; }
+
+// One step: words that leave ranks for others, and both sides of the busiest rank.
+struct Cost {
+    std::int64_t total_words = 0;
+    Side sent, received;
+};
+
+void expect_both_sides(const Cost& cost, std::int64_t words, std::int64_t messages) {
+    EXPECT_EQ(cost.received, (Side{words, messages})) << "received";
+    EXPECT_EQ(cost.sent, (Side{words, messages})) << "sent";
+}
 
 // Two layers as CAGNET runs them: the sparse matrix first in both passes, A G kept for the weight gradient.
 class Epoch {
@@ -63,17 +77,26 @@ private:
         return full;
     }
 
+    static Side busiest(const std::vector<Side>& ranks) {
+        Side most;
+        for (const Side& rank : ranks)
+            most = {std::max(most.words, rank.words), std::max(most.messages, rank.messages)};
+        return most;
+    }
+
     Cost cost_of(const Step& step) const {
         const auto ranks = static_cast<std::size_t>(schedule_.grid.size());
-        std::vector<std::int64_t> bytes(ranks, 0), messages(ranks, 0);
+        std::vector<Side> sent(ranks), received(ranks);
+        const auto add = [](Side& side, const Message& message) {
+            side.words += message.bytes / 4, side.messages += message.count;
+        };
         Cost cost;
         for (const Message& message : messages_of(schedule_, step, graph_)) {
-            bytes[static_cast<std::size_t>(message.to)] += message.bytes;
-            messages[static_cast<std::size_t>(message.to)] += message.count;
+            add(sent[static_cast<std::size_t>(message.from)], message);
+            add(received[static_cast<std::size_t>(message.to)], message);
             cost.total_words += message.bytes / 4;
         }
-        cost.words = *std::max_element(bytes.begin(), bytes.end()) / 4;
-        cost.messages = *std::max_element(messages.begin(), messages.end());
+        cost.sent = busiest(sent), cost.received = busiest(received);
         return cost;
     }
 
@@ -87,8 +110,7 @@ TEST(Cagnet1D, ProductBroadcastsEveryPanel) {
         const std::vector<Cost> products = Epoch("1d", {P, 1, 1}).products();
         ASSERT_EQ(products.size(), 4U) << "sum over l of n f^(l-1) + n f^l: two products a layer";
         for (const Cost& product : products) {
-            EXPECT_EQ(product.words, (P - 1) * n * f / P);
-            EXPECT_EQ(product.messages, P - 1);
+            expect_both_sides(product, (P - 1) * n * f / P, P - 1);
             EXPECT_EQ(product.total_words, (P - 1) * n * f);
         }
     }
@@ -99,21 +121,22 @@ TEST(Cagnet1D, ProductBroadcastsEveryPanel) {
 TEST(Cagnet1D, WeightGradientIsARing) {
     for (const int P : {2, 3, 4, 8, 12}) {
         const Cost reduce = Epoch("1d", {P, 1, 1}).cost("all_reduce.W2");
-        EXPECT_EQ(reduce.words, 2 * (P - 1) * f * f / P);
-        EXPECT_LT(reduce.words, 2 * f * f);
-        EXPECT_EQ(reduce.messages, 2 * (P - 1));
+        expect_both_sides(reduce, 2 * (P - 1) * f * f / P, 2 * (P - 1));
+        EXPECT_LT(reduce.received.words, 2 * f * f);
     }
 }
 
 // IV-B: alpha P / c^2 lg(P / c^2) + beta (n f / c + n f c / P). First term: P / c^2 panels of n c / P rows reach each
 // process; exactly so on processes whose own panel is another column's, one less on the others. In all (P / c - 1) n f.
-// The messages are the panels, straight from their owners: no lg.
+// A pipelined broadcast sends as much from each of them. Here the c processes that hold a panel share its P / c
+// receivers, so that each sends P / c^2 panels as well; the messages are the panels, straight from who holds them: no
+// lg.
 TEST(Cagnet15D, ProductBroadcastsTheChunkOfAColumn) {
     for (const auto& [P, c] :
          {std::pair{4, 2}, std::pair{8, 2}, std::pair{16, 2}, std::pair{16, 4}, std::pair{36, 3}}) {
         for (const Cost& product : Epoch("1.5d", {P / c, c, 1}).products()) {
-            EXPECT_EQ(product.words, n * f / c) << "P=" << P << " c=" << c;
-            EXPECT_EQ(product.messages, P / (c * c));
+            SCOPED_TRACE("P=" + std::to_string(P) + " c=" + std::to_string(c));
+            expect_both_sides(product, n * f / c, P / (c * c));
             EXPECT_EQ(product.total_words, (P / c - 1) * n * f);
         }
     }
@@ -127,18 +150,22 @@ TEST(Cagnet15D, SumIsScatteredAndGatheredAgain) {
          {std::pair{4, 2}, std::pair{8, 2}, std::pair{16, 4}, std::pair{36, 3}, std::pair{12, 6}}) {
         const Epoch epoch("1.5d", {P / c, c, 1});
         for (const char* part : {"forward.1.spmm.reduce_scatter", "forward.2.input", "backward.2.input"}) {
-            EXPECT_EQ(epoch.cost(part).words, (c - 1) * n * f / P) << part;
-            EXPECT_EQ(epoch.cost(part).messages, c - 1) << part;
+            SCOPED_TRACE(part);
+            expect_both_sides(epoch.cost(part), (c - 1) * n * f / P, c - 1);
             EXPECT_EQ(epoch.cost(part).total_words, (c - 1) * n * f) << part;
         }
     }
 }
 
-// "Our implementation is more general": c need only divide P, and the total stays.
+// "Our implementation is more general": c need only divide P, and the total stays. A process sends and receives as many
+// panels as it is dealt, or one less.
 TEST(Cagnet15D, ChunksNeedNotBeEven) {
     for (const auto& [P, c] : {std::pair{6, 3}, std::pair{8, 4}, std::pair{12, 3}, std::pair{12, 6}}) {
         for (const Cost& product : Epoch("1.5d", {P / c, c, 1}).products()) {
-            EXPECT_EQ(product.total_words, (P / c - 1) * n * f) << "P=" << P << " c=" << c;
+            SCOPED_TRACE("P=" + std::to_string(P) + " c=" + std::to_string(c));
+            EXPECT_EQ(product.total_words, (P / c - 1) * n * f);
+            const std::int64_t dealt = (P / c + c - 1) / c;
+            expect_both_sides(product, dealt * n * c / P * f, dealt);
         }
     }
 }
@@ -165,17 +192,20 @@ TEST(Cagnet15D, WithoutReplicationMovesLess) {
 // Words of a product that gathers blocks of the matrix from y - 1 others: the paper counts a nonzero as one word, ours
 // are two, value and column; row starts, which the paper leaves out, are two words for each row of a piece and one
 // more.
-std::int64_t sparse_words(const Epoch& epoch, std::int64_t received_nonzeros) {
+std::int64_t sparse_words(const Epoch& epoch, std::int64_t nonzeros, bool sent) {
     const Grid& grid = epoch.grid();
-    std::int64_t most_pieces = 0;
+    std::vector<std::int64_t> pieces(static_cast<std::size_t>(grid.size()), 0);
     for (int rank = 0; rank < grid.size(); ++rank) {
-        std::int64_t pieces = 0;
         for (const Piece& piece : pieces_of(grid, epoch.matrix(), rank)) {
-            pieces += piece.matrix_root != rank ? 1 : 0;
+            if (piece.matrix_root != rank) ++pieces[static_cast<std::size_t>(sent ? piece.matrix_root : rank)];
         }
-        most_pieces = std::max(most_pieces, pieces);
     }
-    return 2 * received_nonzeros + 2 * (n / grid.x + 1) * most_pieces;
+    return 2 * nonzeros + 2 * (n / grid.x + 1) * *std::max_element(pieces.begin(), pieces.end());
+}
+
+void expect_both_sides_of_blocks(const Epoch& epoch, const Cost& product, std::int64_t words, std::int64_t nonzeros) {
+    EXPECT_EQ(product.received.words, words + sparse_words(epoch, nonzeros, false));
+    EXPECT_EQ(product.sent.words, words + sparse_words(epoch, nonzeros, true));
 }
 
 // IV-C: beta (nnz / sqrt(P) + n f / sqrt(P)) for the product proper, each times 1 - 1 / sqrt(P): a process has its own
@@ -185,8 +215,9 @@ TEST(Cagnet2D, ProductMovesBlocksOfBothMatrices) {
     for (const int p : {2, 3, 4, 6}) {
         const Epoch epoch("2d", {p, p, 1});
         for (const Cost& product : epoch.products()) {
-            EXPECT_EQ(product.words, n * f / p * (p - 1) / p + sparse_words(epoch, nnz / p * (p - 1) / p)) << p;
-            EXPECT_EQ(product.messages, 2 * (p - 1));
+            expect_both_sides_of_blocks(epoch, product, n * f / p * (p - 1) / p, nnz / p * (p - 1) / p);
+            EXPECT_EQ(product.received.messages, 2 * (p - 1));
+            EXPECT_EQ(product.sent.messages, 2 * (p - 1));
         }
     }
 }
@@ -198,8 +229,8 @@ TEST(Cagnet2D, RectangularGrids) {
         const Epoch epoch("2d", {r, c, 1});
         const std::int64_t stages = r + c - std::gcd(r, c);
         for (const Cost& product : epoch.products()) {
-            EXPECT_EQ(product.words, n * f / c * (r - 1) / r + sparse_words(epoch, nnz / r * (c - 1) / c));
-            EXPECT_LE(product.messages, 2 * stages);
+            expect_both_sides_of_blocks(epoch, product, n * f / c * (r - 1) / r, nnz / r * (c - 1) / c);
+            EXPECT_LE(product.received.messages, 2 * stages);
         }
     }
 }
@@ -212,8 +243,7 @@ TEST(Cagnet2D, DensePartIsTwoRedistributions) {
         const Epoch epoch("2d", {r, c, 1});
         std::int64_t total = 0;
         for (const char* part : {"forward.1.redistribute", "forward.2.input"}) {
-            EXPECT_EQ(epoch.cost(part).words, n * f / (r * c) * (c - 1) / c);
-            EXPECT_EQ(epoch.cost(part).messages, c - 1);
+            expect_both_sides(epoch.cost(part), n * f / (r * c) * (c - 1) / c, c - 1);
             total += epoch.cost(part).total_words;
         }
         const std::int64_t cagnets = (c - 1) * n * f;
@@ -232,12 +262,12 @@ TEST(Cagnet3D, ProductWithItsSum) {
         const Epoch epoch("3d", {p, p, p});
         for (const Cost& product : epoch.products()) {
             const std::int64_t gathered = n * f / (p * p) * (p - 1) / p;
-            EXPECT_EQ(product.words, gathered + sparse_words(epoch, nnz / (p * p) * (p - 1) / p));
-            EXPECT_EQ(product.messages, 2 * (p - 1));
+            expect_both_sides_of_blocks(epoch, product, gathered, nnz / (p * p) * (p - 1) / p);
+            EXPECT_EQ(product.received.messages, 2 * (p - 1));
+            EXPECT_EQ(product.sent.messages, 2 * (p - 1));
         }
         const Cost sum = epoch.cost("forward.1.spmm.reduce_scatter");
-        EXPECT_EQ(sum.words, n * f / (p * p) * (p - 1) / p);
-        EXPECT_EQ(sum.messages, p - 1);
+        expect_both_sides(sum, n * f / (p * p) * (p - 1) / p, p - 1);
         EXPECT_EQ(sum.total_words, (p - 1) * n * f);
     }
 }

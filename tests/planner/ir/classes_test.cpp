@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <gnnplan/ir/classes.hpp>
 #include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/panel_relay.hpp>
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/traffic.hpp>
 #include <gnnplan/ir/work.hpp>
@@ -22,7 +23,8 @@ Figures figures_of(const Schedule& schedule, const Step& step, const GraphStats&
     const RankTraffic traffic = traffic_of(schedule, step, graph, rank);
     const Staging staging = staging_of(schedule, step, graph, rank);
     const RankWork work = work_of(schedule, step, graph, rank);
-    return {static_cast<double>(traffic.sent_bytes),
+    const bool relays = relaying(step.operation) != nullptr;  // what is sent depends on the place in a node, too
+    return {relays ? 0.0 : static_cast<double>(traffic.sent_bytes),
             static_cast<double>(traffic.received_bytes),
             static_cast<double>(staging.send_bytes),
             static_cast<double>(staging.receive_bytes),

@@ -93,7 +93,7 @@ TEST(Pieces, AreHeldByTheirRoots) {
     for (const Case& c : cases()) {
         for (int rank = 0; rank < c.grid.size(); ++rank) {
             for (const Piece& piece : pieces_of(c.grid, c.matrix, rank)) {
-                if (!deals_rows(c.matrix)) {
+                if (!deals_rows(c.matrix) && !c.block_distributed()) {
                     EXPECT_EQ(c.grid.neighbour(piece.dense_root, Axis::x, c.grid.coordinate(rank, Axis::x)), rank);
                 }
                 EXPECT_EQ(c.grid.neighbour(piece.matrix_root, Axis::y, c.grid.coordinate(rank, Axis::y)), rank);
@@ -271,6 +271,28 @@ Transfers lacked(const Case& c) {
         }
     }
     return transfers;
+}
+
+// CAGNET's 1.5D: whoever holds a block serves as many ranks with it as it is dealt blocks, one a stage where hands are
+// equal, and every rank counts as many stages.
+TEST(Stages, OfDealtBlocksShareTheSending) {
+    for (const Case& c : cases()) {
+        if (!c.block_distributed() || c.grid.y == 1) continue;
+        const auto splits = static_cast<std::size_t>(c.matrix.storage.splits);
+        for (int rank = 0; rank < c.grid.size(); ++rank) {
+            const std::vector<Stage> stages = stages_of(c.grid, c.matrix, rank);
+            EXPECT_EQ(stages.size(), stages_of(c.grid, c.matrix, 0).size());
+            std::size_t served = 0, fetched = 0, most = 0;
+            for (const Stage& stage : stages) {
+                served += stage.rows.size();
+                most = std::max(most, stage.rows.size());
+                if (stage.piece && stage.piece->dense_root != rank) ++fetched;
+            }
+            EXPECT_EQ(served, fetched) << c.text();
+            EXPECT_LE(served, splits * static_cast<std::size_t>((c.grid.x + c.grid.y - 1) / c.grid.y)) << c.text();
+            EXPECT_LE(most, c.grid.x % c.grid.y == 0 ? 1U : 2U) << c.text();
+        }
+    }
 }
 
 TEST(Stages, ServeWhatPiecesLack) {

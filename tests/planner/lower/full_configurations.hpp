@@ -35,15 +35,18 @@ struct FullCase {
         const Configuration c = configuration();
         return scheme_of(c) + " on " + c.grid.text() + ", " + gnnplan::text(c.forward) + " " +
                gnnplan::text(c.backward) + " " + gnnplan::text(c.operands) +
-               (exchange == Exchange::rows ? ", rows" : "") + (overlap ? ", overlap" : "") +
-               (loss_rows ? ", loss rows" : "") + (c.cached_aggregation ? ", cached" : "") +
-               (c.replicated_input ? ", replicated" : "") + (c.column_loss ? ", column loss" : "");
+               (exchange == Exchange::rows ? ", rows" : "") + (exchange == Exchange::relay ? ", relayed" : "") +
+               (overlap ? ", overlap" : "") + (loss_rows ? ", loss rows" : "") +
+               (c.cached_aggregation ? ", cached" : "") + (c.replicated_input ? ", replicated" : "") +
+               (c.column_loss ? ", column loss" : "");
     }
 };
 
 inline Schedule lowered(const FullCase& full, const std::vector<std::int64_t>& widths, const GraphStats& graph) {
     const SiteGraph model = sites_of(models::gcn(widths, true));
-    return lower(model, full.configuration(), {graph.vertices(), graph.symmetric(), graph.loss_rows(model.depth), 0});
+    GraphShape shape{graph.vertices(), graph.symmetric(), graph.loss_rows(model.depth), 0};
+    shape.ranks_per_node = 4;
+    return lower(model, full.configuration(), shape);
 }
 
 // Every combination of the choices of two layers on one grid, the dominated ones included.
@@ -69,7 +72,8 @@ inline std::vector<FullCase> full_cases(const std::vector<int>& ranks, std::size
             const auto all = two_layer_choices(on);
             for (std::size_t i = turn % every; i < all.size(); i += every, ++turn) {
                 FullCase full{on, all[i]};
-                if (on.grid.x > 1) full.exchange = turn % 2 == 0 ? Exchange::panels : Exchange::rows;
+                const Exchange whole = turn / 8 % 2 == 0 ? Exchange::panels : Exchange::relay;
+                if (on.grid.x > 1) full.exchange = turn % 2 == 0 ? whole : Exchange::rows;
                 full.overlap = on.can_overlap() && turn / 2 % 2 == 1;
                 full.loss_rows = turn / 4 % 2 == 1;
                 cases.push_back(full);

@@ -107,5 +107,49 @@ TEST_F(RealData, NumberingsBalanceAndSave) {
     }
 }
 
+// The rows that 1D's nodes need of others: as their ranks ask for them, and each once a node.
+struct RowsOfNodes {
+    std::int64_t by_ranks = 0;
+    std::int64_t once = 0;
+
+    double share() const { return static_cast<double>(once) / static_cast<double>(by_ranks); }
+};
+RowsOfNodes rows_of_nodes(const GraphStats& counts, int ranks, int per_node) {
+    const Range all = {0, counts.vertices()};
+    RowsOfNodes rows;
+    for (int owner = 0; owner < ranks; ++owner) {
+        const Range columns = balanced_block(all, owner, ranks);
+        for (int first = 0; first < ranks; first += per_node) {
+            if (first == owner / per_node * per_node) continue;
+            const Range begin = balanced_block(all, first, ranks);
+            const Range end = balanced_block(all, first + per_node - 1, ranks);
+            rows.once += counts.distinct_columns(forward_matrix, {begin.begin, end.end}, columns);
+            for (int rank = first; rank < first + per_node; ++rank)
+                rows.by_ranks += counts.distinct_columns(forward_matrix, balanced_block(all, rank, ranks), columns);
+        }
+    }
+    return rows;
+}
+
+// What needed rows would save between nodes if they were relayed as panels are (docs/cost-model.md).
+TEST_F(RealData, NodesNeedManyRowsOnSeveralRanks) {
+    for (const char* path : {"snap/email-enron.txt.gz", "snap/soc-slashdot0902.txt.gz", "snap/ego-twitter.txt.gz"}) {
+        SCOPED_TRACE(path);
+        const Dataset d = open_dataset(folder / path, {.preparation = {.symmetrise = true}, .graph_only = true});
+        const GraphCounts in_file_order(d.graph());
+        const auto shuffled = in_file_order.numbered({.permuted = true, .seed = 1});
+        for (const int ranks : {8, 16}) {
+            EXPECT_GT(rows_of_nodes(*shuffled, ranks, 2).share(), 0.55);
+            EXPECT_LT(rows_of_nodes(*shuffled, ranks, 2).share(), 0.80);
+            EXPECT_GT(rows_of_nodes(*shuffled, ranks, 4).share(), 0.30);
+            EXPECT_LT(rows_of_nodes(*shuffled, ranks, 4).share(), 0.58);
+            if (!has_partitioner()) continue;
+            const auto parts = in_file_order.numbered({.parts = ranks});
+            EXPECT_GT(rows_of_nodes(*parts, ranks, 4).share(), 0.40);
+            EXPECT_LT(rows_of_nodes(*parts, ranks, 4).share(), 0.75);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace gnnplan::data

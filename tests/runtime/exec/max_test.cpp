@@ -165,7 +165,7 @@ TEST_P(Max, IsAsDefinedForEveryGridExchangeAndOverlap) {
     const data::Graph graph = data::testing::random_graph(23, 60, false, false, 4);
     int turn = 0;
     for (const testing::ProductCase& of : whole_contractions(GetParam())) {
-        for (const Exchange exchange : {Exchange::panels, Exchange::rows}) {
+        for (const Exchange exchange : {Exchange::panels, Exchange::rows, Exchange::relay}) {
             for (const bool overlap : {false, true}) {
                 testing::ProductCase on = of;
                 if (!on.switch_to(exchange, overlap)) continue;
@@ -194,7 +194,7 @@ TEST_P(Max, OfSharedNonzeros) {
     Storage storage;
     storage.factored = true;
     for (testing::ProductCase on : whole_contractions(GetParam())) {
-        for (const Exchange exchange : {Exchange::panels, Exchange::rows}) {
+        for (const Exchange exchange : {Exchange::panels, Exchange::rows, Exchange::relay}) {
             if (!on.switch_to(exchange, false)) continue;
             check(graph, on, storage, true);
             if (HasFailure()) return;
@@ -207,7 +207,7 @@ TEST_P(Max, OfGraphsWithoutEdgesOrWithFewerVerticesThanRanks) {
     for (const data::Graph& graph : {data::testing::random_graph(7, 0, false, false, 5), testing::ring_graph(2),
                                      data::testing::random_graph(9, 9, false, false, 6)}) {
         for (testing::ProductCase on : whole_contractions(GetParam())) {
-            for (const Exchange exchange : {Exchange::panels, Exchange::rows}) {
+            for (const Exchange exchange : {Exchange::panels, Exchange::rows, Exchange::relay}) {
                 if (!on.switch_to(exchange, exchange == Exchange::rows && GetParam() % 2 == 0)) continue;
                 on.rows = on.columns = graph.vertices();
                 check(graph, on);

@@ -23,21 +23,23 @@ struct ProductCase {
     Blocking blocking = gnnplan::testing::wanted_blocking();
     int splits = 1;
     int ahead = 0;
+    int ranks_per_node = 3;
 
     // Whether the grid has rows, or anything, to exchange as said.
     bool switch_to(Exchange wanted, bool overlapped) {
         const bool gathers_nonzeros = contraction == "zy" && grid.y > 1;
-        if (wanted == Exchange::rows && grid.x == 1) return false;
+        if (wanted != Exchange::panels && grid.x == 1) return false;
         if (overlapped && grid.x == 1 && !gathers_nonzeros) return false;
         exchange = grid.x > 1 ? wanted : Exchange::none;
         overlap = overlapped;
         return true;
     }
     std::string text() const {
-        return fmt::format("{} on {}: {}x{} times {} columns{}{}{}{}, {} splits, {} ahead", scheme, grid.text(), rows,
+        return fmt::format("{} on {}: {}x{} times {} columns{}{}{}{}{}, {} splits, {} ahead", scheme, grid.text(), rows,
                            columns, width, transposed ? ", transposed" : "", permuted ? ", permuted" : "",
-                           exchange == Exchange::rows ? ", needed rows" : "", overlap ? ", overlap" : "", splits,
-                           ahead);
+                           exchange == Exchange::rows ? ", needed rows" : "",
+                           exchange == Exchange::relay ? fmt::format(", relayed on {}", ranks_per_node) : "",
+                           overlap ? ", overlap" : "", splits, ahead);
     }
 };
 
@@ -62,6 +64,7 @@ inline Schedule schedule_of(const ProductCase& product) {
     Schedule schedule;
     schedule.grid = product.grid;
     schedule.blocking = product.blocking;
+    schedule.ranks_per_node = product.ranks_per_node;
     schedule.numbering.permuted = product.permuted;
     schedule.numbering.seed = 11;
     const bool dealt = product.contraction == "y";

@@ -40,11 +40,12 @@ TEST_P(Spmm, IsTheDenseProductForEveryGridExchangeAndOverlap) {
     const data::Graph graph = data::testing::random_graph(23, 110, false, true, 4);
     int turn = 0;
     for (const ProductCase& on : testing::grids_and_contractions(GetParam())) {
-        for (const Exchange exchange : {Exchange::panels, Exchange::rows}) {
+        for (const Exchange exchange : {Exchange::panels, Exchange::rows, Exchange::relay}) {
             for (const bool overlap : {false, true}) {
                 ProductCase product = on;
                 if (!product.switch_to(exchange, overlap)) continue;
                 ++turn;
+                product.ranks_per_node = 2 + turn % 5;
                 product.transposed = turn % 2 == 0;
                 product.width = turn % 3 == 0 ? 1 : 6;
                 product.permuted = turn % 5 < 2;
@@ -70,8 +71,9 @@ TEST_P(Spmm, OfPiecesIsTheDenseProductWithinItsBuffers) {
         for (const int splits : {2, 3, 7, 30}) {
             ProductCase product = on;
             ++turn;
-            const Exchange exchange = turn % 2 == 0 ? Exchange::panels : Exchange::rows;
+            const Exchange exchange = std::array{Exchange::panels, Exchange::rows, Exchange::relay}[turn / 3 % 3];
             if (!product.switch_to(exchange, turn % 3 > 0)) continue;
+            product.ranks_per_node = 2 + turn % 4;
             product.splits = splits;
             product.ahead = product.overlap ? turn % (splits + 1) : 0;
             product.transposed = turn % 5 < 2;

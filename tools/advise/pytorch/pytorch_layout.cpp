@@ -38,7 +38,7 @@ std::string adjacency_text(const Tensor& matrix, const Grid& grid) {
 std::string exchange_text(const Schedule& schedule, const SpmmStep& spmm) {
     const Grid& grid = schedule.grid;
     std::vector<std::string> parts;
-    if (spmm.exchange == Exchange::panels) {
+    if (spmm.exchange == Exchange::panels || spmm.exchange == Exchange::relay) {
         parts.emplace_back("all_gather_into_tensor of dense rows over x, or panels by isend and irecv");
     }
     if (spmm.exchange == Exchange::rows) {

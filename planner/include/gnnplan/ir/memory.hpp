@@ -64,9 +64,9 @@ struct Staging {
 };
 Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);
 
-// The staging of a product, aligned: of a distributed one `packs` buffers of packed rows, then `copies` times a buffer
-// of dense rows and one of nonzeros; with overlap, Storage::pieces_ahead() pieces are on their way while one is
-// multiplied. Then the packed rows of a panel.
+// The staging of a product, aligned: of a distributed one `packs` buffers of packed rows, then `copies` buffers of
+// dense rows, `kept` more of those that are to be passed on, and `copies` buffers of nonzeros; with overlap,
+// Storage::pieces_ahead() pieces are on their way while one is multiplied. Then the packed rows of a panel.
 struct SpmmBuffers {
     std::int64_t pack = 0;
     std::int64_t dense = 0;
@@ -75,8 +75,9 @@ struct SpmmBuffers {
     std::int64_t slice_columns = 0;  // of a panel's packed rows
     int packs = 1;
     int copies = 1;
+    int kept = 0;
 
-    std::int64_t exchange_bytes() const { return copies * (dense + nonzeros); }  // what others send
+    std::int64_t exchange_bytes() const { return (copies + kept) * dense + copies * nonzeros; }  // what others send
     std::int64_t received_bytes() const { return exchange_bytes() + panel; }
     std::int64_t bytes() const { return packs * pack + received_bytes(); }
 };

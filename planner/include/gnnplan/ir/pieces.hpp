@@ -6,7 +6,8 @@
 //   columns over z, y  The same slice is split over y by position. Pieces are the common refinement of the two splits,
 //                      and another rank of the y-group holds the nonzeros of most (2D, 3D).
 //   columns over y     The dense operand is in F, and its blocks are dealt to the ranks of a y-group, each of which has
-//                      the nonzeros of its own blocks (CAGNET's 1.5D).
+//                      the nonzeros of its own blocks (CAGNET's 1.5D). All ranks of a y-group hold its block, and share
+//                      the sending: the one that is dealt the receiver's block sends.
 // Or the rows of M are split over all ranks and the contraction side is whole. The dense operand is then in R, and its
 // blocks come from all ranks (values of edges whose rows are dealt over a y-group, DEAL).
 // Each of these pieces is cut into Storage::splits, but for a rank's own block of the first kind, which never travels.
@@ -21,7 +22,7 @@ namespace gnnplan {
 
 struct Piece {
     Range columns;        // of the matrix, which are rows of the dense operand
-    int dense_root = 0;   // the rank of the same x-group, or any where rows are dealt, that holds those rows
+    int dense_root = 0;   // the rank that sends those rows: of the same x-group, unless blocks or rows are dealt
     int matrix_root = 0;  // the rank of the same y-group that stores the nonzeros
 };
 
@@ -67,8 +68,9 @@ bool gathers_rows(const Grid& grid, const Tensor& matrix);
 // Whether every rank has rows of its own, also within a y-group.
 bool deals_rows(const Tensor& matrix);
 
-// The ranks that hold blocks of the dense operand which `rank` reads, itself first: the others of its x-group, or all,
-// each further along than the one before.
+// The ranks that send blocks of the dense operand which `rank` reads, and that get its own from it: those of its
+// x-group, or all, itself first and each further along than the one before; or those that send it the blocks it is
+// dealt, in the order in which it multiplies these.
 std::vector<int> dense_roots(const Grid& grid, const Tensor& matrix, int rank);
 
 // The axis over which products with the matrix are partial sums; none when the contraction side is whole.

@@ -71,6 +71,7 @@ struct Schedule {
     std::vector<Space> spaces = {};          // all vertices first
     std::vector<Parameter> parameters = {};  // of the model, in its order
     Blocking blocking = {};                  // of the machine that it is for
+    int ranks_per_node = 1;                  // of that machine: so many ranks that follow each other share a node
     Loading loading = Loading::whole;
     std::optional<TensorId> output = {};  // what an inference is for: the logits of all vertices, whole rows on a rank
 };

@@ -14,6 +14,7 @@ enum class Exchange : std::uint8_t {
     none,    // nothing to get: every rank has all rows that its sparse block meets
     panels,  // whole panels, straight from their owners, one after the other
     rows,    // of each panel only the rows that the receiver's sparse block has nonzeros for
+    relay,   // whole panels, which enter a node once: its ranks pass on what they have got (panel_relay.hpp)
 };
 
 // How the ranks of a y-group, which have some columns of the rows that an edge joins, make the products of these rows,
@@ -85,7 +86,7 @@ struct Switches {
 
 // Pinned values of the switches; unset: searched.
 struct Pins {
-    std::optional<Exchange> exchange;  // panels or rows, where a grid has panels to exchange
+    std::optional<Exchange> exchange;  // any but none, where a grid has panels to exchange
     std::optional<bool> overlap;
     std::optional<bool> permutation;
     std::optional<bool> loss_rows;  // whether layers work on the rows only that the loss needs

@@ -5,7 +5,7 @@
 //                   rank is served by the one that has its coordinates, so that out of F nothing moves.
 //   spmm            Pairwise, straight from the rank that holds them: dense rows of each piece (all, or the needed
 //                   ones), a message for each column operand, and the nonzeros of each piece that another rank of the
-//                   y-group stores.
+//                   y-group stores. Relayed ones come from a neighbour (panel_relay.hpp).
 //   index           The numbers of the needed rows, 4 bytes each.
 //   reduce_scatter  A ring over the ranks of the partial axis: each sends every block but its own to its right
 //                   neighbour, one message for each.
