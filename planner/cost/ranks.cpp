@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace gnnplan::cost {
 
@@ -23,23 +25,48 @@ NearRanks near_along(const Grid& grid, const Machine& machine, int rank, Axis ax
     return {std::min(own, (rank - first) / stride), std::min(extent - 1 - own, (last - rank) / stride)};
 }
 
+namespace {
+
+// Picks one rank of each kind out of many, and tells where among those that are picked the others have theirs.
+template <class Key, class Seen>
+class PickedRanks {
+public:
+    void add(int rank, const Key& key) {
+        const auto [entry, is_new] = seen_.try_emplace(key, ranks.size());
+        if (is_new) ranks.push_back(rank);
+        places.push_back(entry->second);
+    }
+
+    std::vector<int> ranks;
+    std::vector<std::size_t> places;  // of each rank that was added, of its kind among `ranks`
+
+private:
+    Seen seen_;
+};
+
+}  // namespace
+
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
     const Grid& grid = schedule.grid;
     CostedRanks on;
     if (graph.exact()) {
-        for (int rank = 0; rank < grid.size(); ++rank) on.ranks.push_back(rank);
+        on.ranks.resize(static_cast<std::size_t>(grid.size()));
+        std::iota(on.ranks.begin(), on.ranks.end(), 0);
+        if (shares_cards(grid, machine)) on.nodes = nodes_of({on.ranks.begin(), on.ranks.end()}, machine);
         return on;
     }
     on.class_of = rank_classes(schedule, false).class_of;
-    std::unordered_set<std::uint64_t> seen;
+    PickedRanks<std::uint64_t, std::unordered_map<std::uint64_t, std::size_t>> picked;
     for (int rank = 0; rank < grid.size(); ++rank) {
         auto key = static_cast<std::uint64_t>(on.class_of[static_cast<std::size_t>(rank)]);
         for (const Axis axis : {Axis::x, Axis::y, Axis::z}) {
             const NearRanks near = near_along(grid, machine, rank, axis);
             key = key * (max_ranks + 1) + static_cast<std::uint64_t>(1 + near.before + near.after);
         }
-        if (seen.insert(key).second) on.ranks.push_back(rank);
+        picked.add(rank, key);
     }
+    on.ranks = std::move(picked.ranks);
+    if (shares_cards(grid, machine)) on.nodes = nodes_of(picked.places, machine);
     return on;
 }
 
@@ -54,13 +81,14 @@ const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, 
         return of_redistribution(schedule, step, graph);
     picked_.requests = counted() ? requests_for(schedule, step.operation, graph) : nullptr;
     if (const SpmmStep* product = product_of(step.operation)) {
-        picked_.ranks = of_product(schedule, *product);
+        pick_for_product(schedule, *product);
         picked_.class_of = classes_of_peers(schedule, step.operation, *product);
         picked_.nonzeros = counted() ? nonzeros_for(schedule, *product, graph) : nullptr;
     } else if (local_by_size(schedule, step.operation)) {
         picked_.ranks = ranks_of_all_sizes(schedule, step.operation);
     } else if (picked_.requests != nullptr) {
         picked_.ranks = all_.ranks;
+        picked_.nodes = all_.nodes;
     } else {
         return all_;
     }
@@ -80,7 +108,7 @@ const CostedRanks& RanksOfSteps::of_redistribution(const Schedule& schedule, con
         return static_cast<std::size_t>(on.class_of[static_cast<std::size_t>(rank)]);
     };
     const StepMessages messages(schedule, step, graph);
-    std::set<std::vector<std::size_t>> seen;
+    PickedRanks<std::vector<std::size_t>, std::map<std::vector<std::size_t>, std::size_t>> picked;
     for (const int rank : all_.ranks) {
         std::vector<std::size_t> key(2 * classes.representative.size() + 1, 0);
         for (const int peer : messages.peers(rank)) {
@@ -88,8 +116,10 @@ const CostedRanks& RanksOfSteps::of_redistribution(const Schedule& schedule, con
             ++key[2 * class_of(peer) + (same_node ? 1 : 0)];
         }
         key.back() = class_of(rank);
-        if (seen.insert(std::move(key)).second) on.ranks.push_back(rank);
+        picked.add(rank, key);
     }
+    on.ranks = std::move(picked.ranks);
+    on.nodes = nodes_of(all_.nodes, picked.places);
     return on;
 }
 
@@ -128,23 +158,22 @@ const std::vector<std::int64_t>* RanksOfSteps::nonzeros_for(const Schedule& sche
 
 // Where every rank of a y-group has the same nonzeros, or gets them from its x-group, their products differ in nothing
 // but how many columns they have, and in which of the x-group are on their node.
-std::vector<int> RanksOfSteps::of_product(const Schedule& schedule, const SpmmStep& product) const {
+void RanksOfSteps::pick_for_product(const Schedule& schedule, const SpmmStep& product) {
     const Grid& grid = schedule.grid;
     const Tensor& matrix = tensor_of(schedule, product.matrix);
-    if (gathers_matrix(grid, matrix) || deals_rows(matrix) || contraction_axis(grid, matrix) == Axis::y)
-        return all_.ranks;
-    std::set<std::tuple<int, int, std::int64_t, std::int64_t, int, int>> seen;
-    std::vector<int> ranks;
+    picked_.ranks = all_.ranks;
+    picked_.nodes = all_.nodes;
+    if (gathers_matrix(grid, matrix) || deals_rows(matrix) || contraction_axis(grid, matrix) == Axis::y) return;
+    using Key = std::tuple<int, int, std::int64_t, std::int64_t, int, int>;
+    PickedRanks<Key, std::map<Key, std::size_t>> picked;
     for (const int rank : all_.ranks) {
         const NearRanks near = near_along(grid, machine_, rank, Axis::x);
-        const bool is_new =
-            seen.emplace(grid.coordinate(rank, Axis::x), grid.coordinate(rank, Axis::z),
-                         block_of(schedule, product.column_operands.front(), rank).columns.size(),
-                         block_of(schedule, product.results.front(), rank).columns.size(), near.before, near.after)
-                .second;
-        if (is_new) ranks.push_back(rank);
+        picked.add(rank, {grid.coordinate(rank, Axis::x), grid.coordinate(rank, Axis::z),
+                          block_of(schedule, product.column_operands.front(), rank).columns.size(),
+                          block_of(schedule, product.results.front(), rank).columns.size(), near.before, near.after});
     }
-    return ranks;
+    picked_.nodes = nodes_of(all_.nodes, picked.places);
+    picked_.ranks = std::move(picked.ranks);
 }
 
 }  // namespace gnnplan::cost

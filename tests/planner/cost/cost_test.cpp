@@ -14,6 +14,13 @@
 namespace gnnplan::cost {
 namespace {
 
+// The same machine whose nodes have network cards, which ranks share.
+Machine with_cards(int ranks_per_node) {
+    Machine machine = test::round_machine(ranks_per_node);
+    machine.network_cards = NetworkCards{1, machine.inter_node.bytes_per_second};
+    return machine;
+}
+
 // Four ranks in a row; an exchange of 1 x 4 messages of known sizes.
 Schedule redistribution() {
     return {
@@ -202,7 +209,7 @@ TEST(StepTime, OfCountedBlocksIsThatOfAllRanks) {
         SCOPED_TRACE(full.text());
         const Schedule s = lower::lowered(full, {13, 17, 5}, UniformStats(10'007, 70'049, true));
         for (const int per_node : {1, 5, 16}) {
-            const Machine on = test::round_machine(per_node);
+            const Machine on = with_cards(per_node);
             const CostedRanks all = ranks_to_cost(s, counts, on);
             RanksOfSteps ranks(all, on);
             for (const Step& step : s.steps) {

@@ -187,6 +187,15 @@ struct Calibration {
     std::optional<ProbeReference> probe{};  // the state of the machine meanwhile
 };
 
+// The network cards of a node, which its ranks share: what leaves the node, and what enters it, goes over them.
+struct NetworkCards {
+    int per_node = 1;
+    double bytes_per_second = 0;  // of one card, in one direction
+
+    double node_bytes_per_second() const { return per_node * bytes_per_second; }
+    bool operator==(const NetworkCards&) const = default;
+};
+
 struct Machine {
     std::string name;
     std::string source;     // who measured it, or which publication the figures are from
@@ -195,7 +204,12 @@ struct Machine {
     std::int64_t memory_per_rank = 0;  // bytes
 
     Link intra_node;
-    Link inter_node;             // per rank; ranks of a node that share an interface have its share here
+    // Per rank. Without network cards, ranks of a node that share an interface have its share here; with them, it is
+    // what one rank can reach by itself.
+    Link inter_node;
+    std::optional<NetworkCards> network_cards{};
+    // Within a node, a message of a redistribution in which all ranks of a node exchange; without it, as any message.
+    std::optional<Link> all_to_all{};
     std::vector<SpmmRate> spmm;  // by increasing width, at least one; interpolated between, clamped outside
     double gemm_flops_per_second = 0;
     double memory_bytes_per_second = 0;  // streaming: elementwise work, packing, optimiser
