@@ -3,6 +3,7 @@
 #include "planner/search/frame_search.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace gnnplan::search {
@@ -69,17 +70,81 @@ Configuration configuration_of(const ConfigurationFrame& frame, const Choices& c
     return configuration;
 }
 
+namespace {
+
+std::vector<ConfigurationFrame> frames_on(const enumerate::Asked& question, const Distribution& on,
+                                          const std::vector<bool>& factored) {
+    std::vector<ConfigurationFrame> frames;
+    for (const bool values : enumerate::factored_values(question, on, factored)) {
+        for (const Switches& switches : enumerate::lowered_switches(question, on, values))
+            frames.push_back({on, switches, question.model.trains()});
+    }
+    return frames;
+}
+
+// The fastest member of each grid, the fastest grid first, of at most `most` grids; `ends` are those of their frames.
+std::vector<Member> fastest_of_grids(const Members& all, const std::vector<std::size_t>& ends, std::size_t most) {
+    std::vector<std::optional<Member>> fastest(ends.size());
+    for (const Member& member : all.members) {
+        const auto grid = std::upper_bound(ends.begin(), ends.end(), member.frame) - ends.begin();
+        std::optional<Member>& of_grid = fastest[static_cast<std::size_t>(grid)];
+        if (member.fits_buffer() && (!of_grid || member.seconds < of_grid->seconds)) of_grid = member;
+    }
+    std::vector<Member> found;
+    for (const std::optional<Member>& of_grid : fastest) {
+        if (of_grid) found.push_back(*of_grid);
+    }
+    std::ranges::stable_sort(found, {}, &Member::seconds);
+    if (found.size() > most) found.resize(most);
+    return found;
+}
+
+// A grid whose ranks are numbered along another axis first, and the time of what is fastest on it otherwise.
+struct PlacedGrid {
+    double seconds = 0;
+    Distribution on;
+    Switches switches;
+};
+
+// Those that are the fastest, where that is faster. Which ranks request rows of which others is counted anew where ranks
+// are placed otherwise, so that of many ranks on a graph that is there not all grids are looked at.
+std::vector<PlacedGrid> faster_on_other_axes(const Space& space, const std::vector<std::size_t>& ends,
+                                             FrameSearch& search, const Members& all) {
+    constexpr std::size_t searched = 4, looked_at_if_many = 8;
+    constexpr int many_ranks = 128;
+    const bool counts = space.graph->exact() && space.ranks > many_ranks;
+    const enumerate::Asked question = asked(space);
+    std::vector<PlacedGrid> faster;
+    for (const Member& member : fastest_of_grids(all, ends, counts ? looked_at_if_many : ends.size())) {
+        ConfigurationFrame frame = all.frames[member.frame];
+        for (const Switches& placed : enumerate::on_other_node_axes(question, frame.on, frame.switches)) {
+            frame.switches = placed;
+            const double seconds = search.seconds_of_member(frame, all.choices[member.choices]);
+            if (seconds < member.seconds) faster.push_back({seconds, frame.on, placed});
+        }
+    }
+    std::ranges::stable_sort(faster, {}, &PlacedGrid::seconds);
+    if (faster.size() > searched) faster.resize(searched);
+    return faster;
+}
+
+}  // namespace
+
 Members rank_members(const Space& space, const std::vector<Distribution>& grids, const Machine& machine,
                      NumberedGraphs& graphs, const std::vector<bool>& factored) {
     Members all;
     FrameSearch search(space, machine, graphs, all);
     const enumerate::Asked question = asked(space);
-    std::size_t searched = 0;
+    std::vector<std::size_t> ends;  // of each grid's frames
     for (const Distribution& on : grids) {
-        say_searching(space, on, ++searched, grids.size());
-        for (const bool values : enumerate::factored_values(question, on, factored)) {
-            for (const Switches& switches : enumerate::lowered_switches(question, on, values))
-                search.add({on, switches, space.model.trains()});
+        say_searching(space, on, ends.size() + 1, grids.size());
+        for (const ConfigurationFrame& frame : frames_on(question, on, factored)) search.add(frame);
+        ends.push_back(all.frames.size());
+    }
+    for (const PlacedGrid& placed : faster_on_other_axes(space, ends, search, all)) {
+        for (ConfigurationFrame frame : frames_on(question, placed.on, factored)) {
+            frame.switches = enumerate::on_node_axis_of(placed.switches, frame.switches);
+            search.add(frame);
         }
     }
     // Equal times in the order of the lists, which is the same everywhere.

@@ -48,6 +48,7 @@ struct Switches {
     bool source_panels = false;
     std::int64_t buffer_bytes =
         0;  // that products may have of what others send; as few as they can where these are too few
+    NodeAxis node_axis = NodeAxis::y;
 };
 
 // Every two switches are off and off, off and on, on and off, and on and on together in some of the rows (an orthogonal
@@ -69,6 +70,7 @@ inline Switches switches_in_turn(std::size_t run) {
     constexpr std::array<std::int64_t, 5> buffers{0, 1, 0, 1024, 192};
     Switches switches = pairwise_switches[(run + run / 8 + run / 64) % pairwise_switches.size()];
     switches.buffer_bytes = buffers[run % buffers.size()];
+    switches.node_axis = static_cast<NodeAxis>((run + run / 3 + run / 9) % 3);
     return switches;
 }
 

@@ -204,12 +204,7 @@ struct Machine {
     std::int64_t memory_per_rank = 0;  // bytes
 
     Link intra_node;
-    // Per rank. Without network cards, ranks of a node that share an interface have its share here; with them, it is
-    // what one rank can reach by itself.
-    Link inter_node;
-    std::optional<NetworkCards> network_cards{};
-    // Within a node, a message of a redistribution in which all ranks of a node exchange; without it, as any message.
-    std::optional<Link> all_to_all{};
+    Link inter_node;             // per rank: its share of what ranks of a node share, or by itself with network_cards
     std::vector<SpmmRate> spmm;  // by increasing width, at least one; interpolated between, clamped outside
     double gemm_flops_per_second = 0;
     double memory_bytes_per_second = 0;  // streaming: elementwise work, packing, optimiser
@@ -221,6 +216,9 @@ struct Machine {
     Blocking blocking{};               // how its products cut dense operands into slices
     std::int64_t reserved_bytes = 0;   // of memory_per_rank, for what no peak counts, such as CUDA's context
     std::optional<ProbeFigures> probe{};  // rates were rescaled from calibration->probe to these
+    std::optional<NetworkCards> network_cards{};
+    // Within a node, a message of a redistribution in which all ranks of a node exchange; without it, as any message.
+    std::optional<Link> all_to_all{};
 
     TensorMemory tensor_memory() const { return {accelerators, workspace_bytes, blocking.row_start_bytes}; }
     // Bytes that a plan may use where nobody says otherwise.
