@@ -45,7 +45,7 @@ std::vector<CostedNode> nodes_of(const std::vector<std::size_t>& places, const M
     const auto node = static_cast<std::ptrdiff_t>(machine.ranks_per_node);
     for (auto begin = places.begin(); begin < places.end();) {
         const auto end = begin + std::min(node, places.end() - begin);
-        const bool as_before = begin != places.begin() && std::equal(begin, end, begin - node);
+        const bool as_before = begin != places.begin() && end - begin == node && std::equal(begin, end, begin - node);
         if (!as_before) compositions.add({begin, end});
         begin = end;
     }

@@ -25,7 +25,6 @@ struct LikeRanks {
 };
 using CostedNode = std::vector<LikeRanks>;  // by increasing place
 
-
 // The nodes of ranks whose like are at these places among those that are costed, one of each composition.
 std::vector<CostedNode> nodes_of(const std::vector<std::size_t>& places, const Machine& machine);
 // The same nodes where fewer ranks are costed: `places` has where among these each of those before has its like.

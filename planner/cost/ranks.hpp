@@ -21,7 +21,7 @@ struct CostedRanks {
     std::vector<int> ranks;
     std::vector<int> class_of;  // per rank of the grid (ir/classes.hpp); empty: no two are known to be alike
     // One node of each composition, where ranks of a node share network cards and there are several nodes; else none.
-    std::vector<CostedNode> nodes;
+    std::vector<CostedNode> nodes{};
     // Per rank of the grid, what it requests of others and they of it, of a step whose exchange follows from that; null
     // where peers are to be looked at.
     const std::vector<RankLevels>* requests = nullptr;

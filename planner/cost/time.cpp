@@ -184,16 +184,22 @@ std::vector<int> ring_ranks(int ranks, const Machine& machine) {
     return {(2 * ranks - 3) % ranks, (last_border + ranks - 1) % ranks, ranks - 1};
 }
 
-// Of ranks whose like are not known, how long the cards of their own nodes take.
+// How long the cards of each of these ranks' nodes take; they have this traffic. Ranks that are alike may send to
+// different neighbours in a ring: there every rank of a node is looked at, which has few peers.
 template <class TrafficOf>
-std::vector<double> seconds_of_own_nodes(const Grid& grid, const Machine& machine, const std::vector<int>& ranks,
-                                         const TrafficOf& traffic_of) {
+std::vector<double> card_seconds(const StepMessages& messages, const Machine& machine, const CostedRanks& on,
+                                 const std::vector<int>& ranks, const std::vector<RankLevels>& traffic, bool counted,
+                                 int last_rank, const TrafficOf& traffic_of) {
+    constexpr std::size_t neighbours = 2;
+    if (counted || messages.peers(ranks.front()).size() > neighbours)
+        return seconds_of_nodes(*machine.network_cards, on.nodes, traffic);
     std::vector<double> seconds;
+    seconds.reserve(ranks.size());
     for (const int rank : ranks) {
         const int first = rank / machine.ranks_per_node * machine.ranks_per_node;
+        const int last = std::min(first + machine.ranks_per_node - 1, last_rank);
         NodeBytes bytes;
-        for (int each = first; each < std::min(first + machine.ranks_per_node, grid.size()); ++each)
-            bytes.add(traffic_of(each));
+        for (int each = first; each <= last; ++each) bytes.add(traffic_of(each));
         seconds.push_back(bytes.seconds(*machine.network_cards));
     }
     return seconds;
@@ -233,14 +239,14 @@ double step_seconds(const Schedule& schedule, const Step& step, const GraphStats
     std::vector<RankLevels> traffic;
     traffic.reserve(ranks.size());
     for (const int rank : ranks) traffic.push_back(traffic_of(rank));
-    const std::vector<double> of_nodes = !shares_cards(schedule.grid, machine) || !exchanges(step.operation)
-                                             ? std::vector<double>(ranks.size(), 0)
-                                         : ring ? seconds_of_own_nodes(schedule.grid, machine, ranks, traffic_of)
-                                                : seconds_of_nodes(*machine.network_cards, on.nodes, traffic);
+    std::vector<double> of_cards(ranks.size(), 0);
+    if (shares_cards(schedule.grid, machine) && exchanges(step.operation))
+        of_cards =
+            card_seconds(messages, machine, on, ranks, traffic, graph.exact(), schedule.grid.size() - 1, traffic_of);
     double slowest = 0;
     for (std::size_t i = 0; i < ranks.size(); ++i)
-        slowest = std::max(slowest,
-                           rank_seconds({schedule, step, graph, machine, ranks[i], on}, traffic[i], of_nodes[i]));
+        slowest =
+            std::max(slowest, rank_seconds({schedule, step, graph, machine, ranks[i], on}, traffic[i], of_cards[i]));
     return corrected(machine, part_of(step.operation), machine.step_seconds + slowest);
 }
 

@@ -192,6 +192,7 @@ void describe(Archive& archive, Subject<Archive, Machine>& machine) {
     archive.field("inter_node", machine.inter_node);
     archive.optional("network_cards", machine.network_cards);
     archive.optional("all_to_all", machine.all_to_all);
+    archive.optional("threads_per_rank", machine.threads_per_rank);
     archive.field("spmm", machine.spmm);
     archive.any_number("gemm_flops_per_second", machine.gemm_flops_per_second);
     archive.any_number("memory_bytes_per_second", machine.memory_bytes_per_second);

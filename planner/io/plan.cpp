@@ -35,7 +35,8 @@ Candidate decode_candidate(Reader& reader, const Plan& plan, bool older) {
     Candidate candidate;
     reader.field("configuration", candidate.configuration);
     const Cursor schedule = reader.member("schedule");
-    candidate.schedule = decode_schedule(schedule, candidate.configuration.grid_of_ranks(), plan.machine.blocking, older);
+    candidate.schedule =
+        decode_schedule(schedule, candidate.configuration.grid_of_ranks(), plan.machine.blocking, older);
     candidate.schedule.loading = loading_for(candidate.schedule.numbering, plan.problem.loading);
     reader.field("predicted", candidate.predicted);
     return candidate;

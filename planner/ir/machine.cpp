@@ -219,6 +219,7 @@ void validate(const Machine& machine) {
         require(machine.network_cards->per_node >= 1, machine, "network_cards.per_node", "must be at least 1");
         require_positive(machine.network_cards->bytes_per_second, machine, "network_cards.bytes_per_second");
     }
+    require(machine.threads_per_rank.value_or(1) >= 1, machine, "threads_per_rank", "must be at least 1");
     if (machine.all_to_all) validate(*machine.all_to_all, machine, "all_to_all");
     require(!machine.spmm.empty(), machine, "spmm", "needs at least one measured width");
     require_increasing(machine.spmm, &SpmmRate::width, 1, machine, "spmm", "width");

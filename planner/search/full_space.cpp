@@ -82,8 +82,10 @@ std::vector<ConfigurationFrame> frames_on(const enumerate::Asked& question, cons
     return frames;
 }
 
-// The fastest member of each grid, the fastest grid first, of at most `most` grids; `ends` are those of their frames.
-std::vector<Member> fastest_of_grids(const Members& all, const std::vector<std::size_t>& ends, std::size_t most) {
+// The fastest member of each grid on which other axes may be within nodes, the fastest grid first; `ends` are those of
+// the frames of each grid.
+std::vector<Member> fastest_of_grids(const enumerate::Asked& question, const Members& all,
+                                     const std::vector<std::size_t>& ends) {
     std::vector<std::optional<Member>> fastest(ends.size());
     for (const Member& member : all.members) {
         const auto grid = std::upper_bound(ends.begin(), ends.end(), member.frame) - ends.begin();
@@ -92,40 +94,43 @@ std::vector<Member> fastest_of_grids(const Members& all, const std::vector<std::
     }
     std::vector<Member> found;
     for (const std::optional<Member>& of_grid : fastest) {
-        if (of_grid) found.push_back(*of_grid);
+        if (!of_grid) continue;
+        const ConfigurationFrame& frame = all.frames[of_grid->frame];
+        if (!enumerate::on_other_node_axes(question, frame.on, frame.switches).empty()) found.push_back(*of_grid);
     }
     std::ranges::stable_sort(found, {}, &Member::seconds);
-    if (found.size() > most) found.resize(most);
     return found;
 }
 
-// A grid whose ranks are numbered along another axis first, and the time of what is fastest on it otherwise.
+// A grid, and the time of what is fastest there by the axis that is usually within nodes, or by another one.
 struct PlacedGrid {
     double seconds = 0;
-    Distribution on;
-    Switches switches;
+    ConfigurationFrame frame;
 };
 
-// Those that are the fastest, where that is faster. Which ranks request rows of which others is counted anew where ranks
-// are placed otherwise, so that of many ranks on a graph that is there not all grids are looked at.
-std::vector<PlacedGrid> faster_on_other_axes(const Space& space, const std::vector<std::size_t>& ends,
-                                             FrameSearch& search, const Members& all) {
-    constexpr std::size_t searched = 4, looked_at_if_many = 8;
+// The grids on which every axis is looked at, of those that are the fastest by the usual one. Which ranks request rows
+// of which others is counted anew for each axis, so that of many ranks on a graph that is there nothing else tells
+// grids apart.
+std::vector<PlacedGrid> grids_to_place(const Space& space, const std::vector<std::size_t>& ends, FrameSearch& search,
+                                       const Members& all) {
+    constexpr std::size_t fastest = 6, placed = 2;
     constexpr int many_ranks = 128;
-    const bool counts = space.graph->exact() && space.ranks > many_ranks;
+    const bool costly = space.graph->exact() && space.ranks > many_ranks;
     const enumerate::Asked question = asked(space);
-    std::vector<PlacedGrid> faster;
-    for (const Member& member : fastest_of_grids(all, ends, counts ? looked_at_if_many : ends.size())) {
-        ConfigurationFrame frame = all.frames[member.frame];
-        for (const Switches& placed : enumerate::on_other_node_axes(question, frame.on, frame.switches)) {
-            frame.switches = placed;
-            const double seconds = search.seconds_of_member(frame, all.choices[member.choices]);
-            if (seconds < member.seconds) faster.push_back({seconds, frame.on, placed});
+    std::vector<PlacedGrid> grids;
+    for (const Member& member : fastest_of_grids(question, all, ends)) {
+        if (grids.size() == (costly ? placed : fastest)) break;
+        PlacedGrid& grid = grids.emplace_back(PlacedGrid{member.seconds, all.frames[member.frame]});
+        if (costly) continue;
+        ConfigurationFrame other = grid.frame;
+        for (const Switches& switches : enumerate::on_other_node_axes(question, other.on, grid.frame.switches)) {
+            other.switches = switches;
+            grid.seconds = std::min(grid.seconds, search.seconds_of_member(other, all.choices[member.choices]));
         }
     }
-    std::ranges::stable_sort(faster, {}, &PlacedGrid::seconds);
-    if (faster.size() > searched) faster.resize(searched);
-    return faster;
+    std::ranges::stable_sort(grids, {}, &PlacedGrid::seconds);
+    if (grids.size() > placed) grids.resize(placed);
+    return grids;
 }
 
 }  // namespace
@@ -141,10 +146,10 @@ Members rank_members(const Space& space, const std::vector<Distribution>& grids,
         for (const ConfigurationFrame& frame : frames_on(question, on, factored)) search.add(frame);
         ends.push_back(all.frames.size());
     }
-    for (const PlacedGrid& placed : faster_on_other_axes(space, ends, search, all)) {
-        for (ConfigurationFrame frame : frames_on(question, placed.on, factored)) {
-            frame.switches = enumerate::on_node_axis_of(placed.switches, frame.switches);
-            search.add(frame);
+    for (const PlacedGrid& grid : grids_to_place(space, ends, search, all)) {
+        for (ConfigurationFrame frame : frames_on(question, grid.frame.on, factored)) {
+            for (const Switches& placed : enumerate::on_other_node_axes(question, frame.on, frame.switches))
+                search.add({frame.on, placed, frame.trains});
         }
     }
     // Equal times in the order of the lists, which is the same everywhere.

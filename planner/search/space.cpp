@@ -112,7 +112,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.record = problem.record.graph;
     space.listing = problem.listing;
     space.ranks = problem.record.ranks;
-    space.several_nodes = space.ranks > machine.ranks_per_node;
+    space.several_nodes = machine.ranks_per_node > 1 && space.ranks > machine.ranks_per_node;
     space.options = options;
     space.draws = !problem.record.fanout.empty();
     space.in_shares = problem.record.loading == Loading::sharded;

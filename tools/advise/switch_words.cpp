@@ -280,8 +280,9 @@ SwitchWords node_axis() {
         .pin = pin_of<&SelectOptions::node_axis>({
             .flag = "--node-axis",
             .values = {{"y", 0}, {"x", 1}, {"z", 2}},
-            .help = "Pin along which axis of the grid ranks are numbered first, so that they share a node: y (ranks that "
-                    "share rows), x (ranks that have different rows) or z (ranks that add up parts of sums)",
+            .help =
+                "Pin along which axis of the grid ranks are numbered first, so that they share a node: y (ranks that "
+                "share rows), x (ranks that have different rows) or z (ranks that add up parts of sums)",
             .no_effect = "ranks have one order on {}",
         }),
     };
@@ -314,10 +315,10 @@ std::string SwitchWords::flag_with(std::size_t value) const {
 }
 
 const std::vector<SwitchWords>& switch_words() {
-    static const std::vector<SwitchWords> rows{
-        exchange(),       overlap(),     permutation(), parts(),           replicated_input(),
-        constant_input(), column_loss(), loss_rows(),   factored_values(), scores(),
-        attention(),      ring(),        node_axis(),   bf16(),        exactness()};
+    static const std::vector<SwitchWords> rows{exchange(),         overlap(),        permutation(), parts(),
+                                               replicated_input(), constant_input(), column_loss(), loss_rows(),
+                                               factored_values(),  scores(),         attention(),   ring(),
+                                               node_axis(),        bf16(),           exactness()};
     return rows;
 }
 

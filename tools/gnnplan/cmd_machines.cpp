@@ -62,6 +62,9 @@ std::string machine_text(const Machine& machine) {
     add("measured", machine.measured ? "here" : "no");
     add("node", fmt::format("{} ranks, {} each{}", machine.ranks_per_node, limit_text(machine.memory_per_rank),
                             device_text(machine)));
+    if (machine.threads_per_rank)
+        add("loading",
+            fmt::format("{} thread{} a rank", *machine.threads_per_rank, *machine.threads_per_rank == 1 ? "" : "s"));
     add("in a node", link(machine.intra_node));
     if (machine.all_to_all) add("all-to-all", link(*machine.all_to_all) + " where all ranks of a node exchange");
     add("between", link(machine.inter_node) + " per rank" + cards_text(machine));

@@ -34,8 +34,7 @@ std::vector<OtherValue> other_axes(const Asked& asked, const Configuration& chos
     std::vector<Named> all = others_on(chosen.grid);
     if (!all.empty()) all.insert(all.begin(), axes[0]);
     for (const Named& each : all) {
-        if (each.axis != chosen.node_axis)
-            others.push_back(other(chosen, each.name, &Switches::node_axis, each.axis));
+        if (each.axis != chosen.node_axis) others.push_back(other(chosen, each.name, &Switches::node_axis, each.axis));
     }
     return others;
 }
@@ -48,11 +47,6 @@ std::vector<Switches> on_other_node_axes(const Asked& asked, const Distribution&
         for (const Named& each : others_on(on.grid)) values.push_back(each.axis);
     }
     return with_each(switches, &Switches::node_axis, values);
-}
-
-Switches on_node_axis_of(const Switches& placed, Switches switches) {
-    switches.node_axis = placed.node_axis;
-    return switches;
 }
 
 extern const SwitchRow node_axis_row;

@@ -79,6 +79,8 @@ TEST(Machines, RanksOfANodeShareItsNetworkCards) {
         EXPECT_LE(machine.network_cards->per_node, machine.ranks_per_node);
         EXPECT_EQ(machine.network_cards->bytes_per_second, machine.inter_node.bytes_per_second);
     }
+    EXPECT_EQ(find_machine("r5-16xlarge").threads_per_rank, 32);
+    EXPECT_EQ(find_machine("xeon-9242").threads_per_rank, 46);
     EXPECT_DOUBLE_EQ(find_machine("a6000x8").all_to_all.value().bytes_per_second, 20e9 / 1.86);
 }
 
@@ -96,7 +98,7 @@ TEST(Machines, RatesStayBelowPublishedPeaks) {
     EXPECT_LT(find_machine("dgx-a100").intra_node.bytes_per_second, 300e9);
     EXPECT_LT(find_machine("summit").intra_node.bytes_per_second, 50e9);
     EXPECT_LT(find_machine("summit").network_cards.value().node_bytes_per_second(), 25e9);
-    EXPECT_EQ(find_machine("summit").network_cards.value().per_node, 2);  // one a socket
+    EXPECT_EQ(find_machine("summit").network_cards.value().per_node, 2);           // one a socket
     EXPECT_LT(find_machine("r5-16xlarge").inter_node.bytes_per_second, 25e9 / 8);  // DEAL: 25 Gbps Ethernet
     // Without reuse, 4w + 8 bytes per nonzero: at w = 128 on an A6000, 2 * 128 / 520 flops a byte of 614.4 GB/s.
     EXPECT_DOUBLE_EQ(spmm_flops_per_second(find_machine("a6000x8"), 128), 256.0 / 520 * 0.8 * 768e9);

@@ -47,7 +47,8 @@ TEST(Switches, NodeAxesAreLookedAtWhereTheyDiffer) {
     Asked asked{model};
     const auto others = [&](const Grid& grid) {
         std::vector<NodeAxis> axes;
-        for (const Switches& s : on_other_node_axes(asked, {Sharing::replicated, grid}, {})) axes.push_back(s.node_axis);
+        for (const Switches& s : on_other_node_axes(asked, {Sharing::replicated, grid}, {}))
+            axes.push_back(s.node_axis);
         return axes;
     };
     EXPECT_TRUE(others({2, 2, 2}).empty()) << "on one node";

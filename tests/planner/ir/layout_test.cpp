@@ -54,7 +54,8 @@ TEST(Grid, CoordinatesAndRanksAreInverse) {
     }
 }
 
-// Ranks are numbered along the nearest axis first, then along the others in the order y, z, x; blocks go by coordinates.
+// Ranks are numbered along the nearest axis first, then along the others in the order y, z, x; blocks go by
+// coordinates.
 TEST(Grid, RanksAreNumberedAlongTheNearestAxisFirst) {
     for (Grid grid : grids) {
         for (const Axis nearest : {Axis::x, Axis::y, Axis::z}) {

@@ -49,7 +49,8 @@ TEST(SelectFull, ShowsTheFastestOfEveryGrid) {
     EXPECT_EQ(shown, expected);
 }
 
-// Which axis of the grid lies within nodes changes times alone: as many bytes are sent, and a rank needs as much memory.
+// Which axis of the grid lies within nodes changes times alone: as many bytes are sent, and a rank needs as much
+// memory.
 TEST(SelectFull, RanksOfANodeDifferAlongTheAxisThatIsFaster) {
     Machine nodes = machine();
     nodes.ranks_per_node = 2;

@@ -219,6 +219,7 @@ struct Machine {
     std::optional<NetworkCards> network_cards{};
     // Within a node, a message of a redistribution in which all ranks of a node exchange; without it, as any message.
     std::optional<Link> all_to_all{};
+    std::optional<int> threads_per_rank{};  // with which a rank loads a graph; unknown: those of a calibration, else 1
 
     TensorMemory tensor_memory() const { return {accelerators, workspace_bytes, blocking.row_start_bytes}; }
     // Bytes that a plan may use where nobody says otherwise.
