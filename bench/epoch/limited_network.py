@@ -52,11 +52,13 @@ def machine(gnnplan, options):
     share = min(1.0, len(os.sched_getaffinity(0)) / options.ranks)
     profile.update(name=f"limited to {options.rate}", source=f"cpu-node, {share:g} of a core a rank; the links' nominal rate",
                    ranks_per_node=1)
-    profile["inter_node"]["bytes_per_second"] = float(number) * {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[prefix] / 8
+    rate = float(number) * {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[prefix] / 8
+    profile["inter_node"]["bytes_per_second"] = rate
+    profile["network_cards"] = {"per_node": 1, "bytes_per_second": rate}
     for key in ("gemm_flops_per_second", "memory_bytes_per_second"):
         profile[key] *= share
-    for rate in profile["spmm"]:
-        rate["flops_per_second"] *= share
+    for product in profile["spmm"]:
+        product["flops_per_second"] *= share
     return profile
 
 

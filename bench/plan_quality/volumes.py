@@ -60,6 +60,7 @@ def slow_network(gnnplan, scratch, rate=RATES[0]):
     profile = json.loads(subprocess.check_output([gnnplan, "machines", "show", "cpu-node", "--json"]))
     profile.update(name="slow network", source="cpu-node with a network of another rate", ranks_per_node=1)
     profile["inter_node"].update(latency_seconds=0, bytes_per_second=rate)
+    profile.pop("network_cards", None)
     path = scratch / "slow.json"
     path.write_text(json.dumps(profile))
     return path

@@ -14,11 +14,11 @@ VARIANTS = {
     "SpMM x 2": lambda profile: scale_spmm(profile, lambda width: 2),
     "SpMM slow where narrow, x w/(w+32)": lambda profile: scale_spmm(profile, lambda width: width / (width + 32)),
     "GEMM x 0.5": lambda profile: scale(profile, 0.5, "gemm_flops_per_second"),
-    "link x 0.25": lambda profile: scale(profile["intra_node"], 0.25, "bytes_per_second"),
-    "link x 0.5": lambda profile: scale(profile["intra_node"], 0.5, "bytes_per_second"),
-    "link x 2": lambda profile: scale(profile["intra_node"], 2, "bytes_per_second"),
-    "link between x 0.5": lambda profile: scale(profile["inter_node"], 0.5, "bytes_per_second"),
-    "link between x 2": lambda profile: scale(profile["inter_node"], 2, "bytes_per_second"),
+    "link x 0.25": lambda profile: scale_within_node(profile, 0.25),
+    "link x 0.5": lambda profile: scale_within_node(profile, 0.5),
+    "link x 2": lambda profile: scale_within_node(profile, 2),
+    "link between x 0.5": lambda profile: scale_between_nodes(profile, 0.5),
+    "link between x 2": lambda profile: scale_between_nodes(profile, 2),
     "overhead of a step x 20": lambda profile: scale(profile, 20, "step_seconds"),
 }
 PRESET = next(iter(VARIANTS))
@@ -26,6 +26,18 @@ PRESET = next(iter(VARIANTS))
 
 def scale(figures, factor, key):
     figures[key] *= factor
+
+
+def scale_between_nodes(profile, factor):
+    scale(profile["inter_node"], factor, "bytes_per_second")
+    if "network_cards" in profile:
+        scale(profile["network_cards"], factor, "bytes_per_second")
+
+
+def scale_within_node(profile, factor):
+    scale(profile["intra_node"], factor, "bytes_per_second")
+    if "all_to_all" in profile:
+        scale(profile["all_to_all"], factor, "bytes_per_second")
 
 
 def scale_spmm(profile, factor_of_width):

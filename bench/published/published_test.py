@@ -4,7 +4,7 @@ import pathlib, sys, tempfile, unittest
 
 sys.dont_write_bytecode = True
 
-import agreement, deal, memory, mg_gcn, orders, planner, schemes
+import agreement, cagnet, deal, memory, mg_gcn, orders, planner, schemes
 
 
 class Agreement(unittest.TestCase):
@@ -82,6 +82,19 @@ class Schemes(unittest.TestCase):
         self.assertEqual((schemes.summary(found)["right"], schemes.summary(found)["cases"]), (2, 3))
 
 
+class Cagnet(unittest.TestCase):
+    def test_counts_what_the_paper_says_in_words(self):
+        found = {("reddit", 16): {"1D": 3, "1.5D": 2, "2D": 2}, ("amazon", 16): {"1D": 1, "1.5D": 2, "2D": 3},
+                 ("protein", 64): {"1D": 3, "1.5D": 2, "2D": 1.5, "3D": 1}}
+        self.assertEqual(cagnet.summary(found), {"cells": 3, "not_faster": 2, "best": 1})
+
+    def test_sends_whole_blocks_in_every_way_there_is(self):
+        class Told:
+            def call(self, *_):
+                return type("Done", (), {"stdout": "  --exchange panels|ring|rows   Pin how ranks exchange"})
+        self.assertEqual(cagnet.exchanges(Told()), ["panels", "ring"])
+
+
 class ToldPlanner:
     """As gnnplan would rank: the kept aggregation first, a peak of one GiB for each four hidden features."""
 
@@ -119,6 +132,13 @@ class Profiles(unittest.TestCase):
         planner.VARIANTS["SpMM slow where narrow, x w/(w+32)"](profile)
         planner.VARIANTS["link x 0.25"](profile)
         self.assertEqual(profile, {"spmm": [{"width": 32, "flops_per_second": 4.0}], "intra_node": {"bytes_per_second": 1.0}})
+
+    def test_links_change_with_what_ranks_share(self):
+        profile = {"intra_node": {"bytes_per_second": 4.0}, "all_to_all": {"bytes_per_second": 2.0},
+                   "inter_node": {"bytes_per_second": 3.0}, "network_cards": {"per_node": 2, "bytes_per_second": 3.0}}
+        planner.VARIANTS["link x 0.5"](profile)
+        planner.VARIANTS["link between x 2"](profile)
+        self.assertEqual([figures["bytes_per_second"] for figures in profile.values()], [2.0, 1.0, 6.0, 6.0])
 
     def test_a_question_is_asked_once(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -84,7 +84,10 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     calibration.waiting = fit_waiting(samples);
     machine.calibration = std::move(calibration);
     machine.intra_node = fit_messages(samples, "exchange").value_or(base.intra_node);
-    machine.inter_node = fit_messages(samples, "between").value_or(base.inter_node);
+    if (const std::optional<Link> between = fit_messages(samples, "between")) {
+        machine.inter_node = *between;
+        machine.network_cards.reset();  // all ranks of a node have measured at once, so that is their share of them
+    }
     set_single_rates(machine, samples);
     return machine;
 }

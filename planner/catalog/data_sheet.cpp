@@ -28,6 +28,9 @@ Machine machine_of(const DataSheet& sheet) {
     machine.memory_per_rank = sheet.memory_per_rank;
     machine.intra_node = {overheads.in_node, attained * sheet.in_node_bytes_per_second};
     machine.inter_node = {overheads.between_nodes, attained * sheet.between_nodes_bytes_per_second};
+    if (sheet.network_cards > 0)
+        machine.network_cards = NetworkCards{sheet.network_cards, machine.inter_node.bytes_per_second};
+    if (sheet.threads_per_rank > 0) machine.threads_per_rank = sheet.threads_per_rank;
     set_rates(machine, sheet.memory_bytes_per_second / 1e9, sheet.flops_per_second / 1e12, overheads.step * 1e6);
     if (sheet.accelerators) set_accelerators(machine, sheet.cache_bytes);
     validate(machine);

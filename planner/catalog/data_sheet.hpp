@@ -17,8 +17,10 @@ struct DataSheet {
     double memory_bytes_per_second = 0;         // of one rank
     double flops_per_second = 0;                // of one rank, single precision without tensor cores
     double in_node_bytes_per_second = 0;        // of one rank to the other ranks of its node
-    double between_nodes_bytes_per_second = 0;  // of one rank: what all ranks of a node share is divided by them
+    double between_nodes_bytes_per_second = 0;  // of one rank, or of a network card where the node's are given
     std::int64_t cache_bytes = 0;               // a GPU's L2
+    int network_cards = 0;                      // of a node, which its ranks share; 0: not given
+    int threads_per_rank = 0;                   // its share of the node's cores; 0: not given
 };
 
 // The profile of a machine of which nothing but these figures is known. Published peaks become rates by the rules of

@@ -17,34 +17,47 @@ constexpr std::int64_t gigabyte = 1'000'000'000;
 const std::string estimates =
     " Estimated, not measured: 80% of peak for streaming and links unless a measured figure is named, 60% for GEMM; "
     "SpMM rate from that memory bandwidth at 4w + 8 bytes per nonzero of a slice of width w, no reuse; latencies and "
-    "step overhead. Not fitted to any published running time.";
+    "step overhead.";
+const std::string unfitted = estimates + " Not fitted to any published running time.";
 
 Link link(double latency_us, double gigabytes_per_second) { return {latency_us * micro, gigabytes_per_second * giga}; }
 
-Machine node(const char* name, int ranks, std::int64_t memory_per_rank) {
+// A rank alone has a card to itself; all ranks of a node share its cards.
+void set_network(Machine& machine, int cards, double latency_us, double card_gigabytes_per_second) {
+    machine.inter_node = link(latency_us, attained * card_gigabytes_per_second);
+    machine.network_cards = NetworkCards{cards, machine.inter_node.bytes_per_second};
+}
+
+// `threads`: with which a rank loads a graph, its share of the node's cores.
+Machine node(const char* name, int ranks, std::int64_t memory_per_rank, int threads) {
     Machine machine;
+    machine.threads_per_rank = threads;
     machine.name = name;
     machine.ranks_per_node = ranks;
     machine.memory_per_rank = memory_per_rank;
     return machine;
 }
 
-Machine gpu_node(const char* name, int ranks, std::int64_t memory_per_rank, std::int64_t l2_bytes) {
-    Machine machine = node(name, ranks, memory_per_rank);
+Machine gpu_node(const char* name, int ranks, std::int64_t memory_per_rank, std::int64_t l2_bytes, int threads) {
+    Machine machine = node(name, ranks, memory_per_rank, threads);
     set_accelerators(machine, l2_bytes);
     return machine;
 }
 
 Machine a6000x8() {
-    Machine m = gpu_node("a6000x8", 8, 48 * gibibyte, 6 * mebibyte);
+    Machine m = gpu_node("a6000x8", 8, 48 * gibibyte, 6 * mebibyte, 8);
     m.source =
-        "GNN-RDM section V-A: 8 RTX A6000, 48 GB each, two EPYC 7513. NVIDIA: 768 GB/s, 38.7 TF/s single precision, 6 "
+        "GNN-RDM section V-A: 8 RTX A6000, 48 GB each, two EPYC 7513 of 32 cores. NVIDIA: 768 GB/s, 38.7 TF/s single "
+        "precision, 6 "
         "MB of L2, PCIe 4.0 x16; the paper names no NVLink bridges, none assumed. Link inside the node: 20 GB/s, as "
-        "NVIDIA's nccl-tests issue 178 reports for a ring over PCIe 4.0 in a two-socket server. Between nodes: 100 "
-        "Gb/s shared by 8, assumed, the paper has one node." +
-        estimates;
+        "NVIDIA's nccl-tests issue 178 reports for a ring over PCIe 4.0 in a two-socket server; in an exchange among "
+        "all 8 a byte takes 1.86 times as long, the one figure here that is from times that the paper prints: its "
+        "Table IX has communication 2.84 times and bytes 5.28 times as many for CAGNET's 1.5D as for RDM. Between "
+        "nodes: one port of 100 Gb/s, assumed, the paper has one node." +
+        estimates + " Nothing else is fitted to a published running time.";
     m.intra_node = link(10, 20);
-    m.inter_node = link(20, attained * 12.5 / 8);
+    m.all_to_all = link(10, 20 / 1.86);
+    set_network(m, 1, 20, 12.5);
     set_rates(m, 768, 38.7, 15);
     return m;
 }
@@ -52,67 +65,73 @@ Machine a6000x8() {
 // NVLink 50 GB/s inside a socket of 3 GPUs, 64 GB/s between sockets shared by them: of an even exchange among the 6,
 // 3/5 cross the sockets, at 64/3 per GPU. Those are the bottleneck: 64/3 / (3/5) = 35.6 GB/s.
 Machine summit() {
-    Machine m = gpu_node("summit", 6, 16 * gibibyte, 6 * mebibyte);
+    Machine m = gpu_node("summit", 6, 16 * gibibyte, 6 * mebibyte, 7);
     m.source =
         "CAGNET section V-B: 6 V100 of 16 GB a node, NVLink 2.0 50 GB/s one way inside a socket of 3 GPUs, X-bus 64 "
-        "GB/s between sockets, EDR InfiniBand 25 GB/s a node (12.5 a socket). NVIDIA: 900 GB/s, 15.7 TF/s single "
+        "GB/s between sockets, EDR InfiniBand 25 GB/s a node (12.5 a socket). OLCF: 42 cores for jobs. NVIDIA: 900 "
+        "GB/s, 15.7 TF/s single "
         "precision, 6 MB of L2. Link inside the node: an even exchange among 6 GPUs, bound by the X-bus, 35.6 GB/s; "
-        "between nodes: 25 GB/s shared by 6." +
-        estimates;
+        "between nodes: two ports of 12.5 GB/s, shared by 6." +
+        unfitted;
     m.intra_node = link(10, attained * 64.0 / 3 / 0.6);
-    m.inter_node = link(15, attained * 25.0 / 6);
+    set_network(m, 2, 15, 12.5);
     set_rates(m, 900, 15.7, 15);
     return m;
 }
 
 Machine dgx_1_v100() {
-    Machine m = gpu_node("dgx-1-v100", 8, 32 * gibibyte, 6 * mebibyte);
+    Machine m = gpu_node("dgx-1-v100", 8, 32 * gibibyte, 6 * mebibyte, 5);
     m.source =
         "MG-GCN section 6: 8 V100 of 32 GB and 900 GB/s, 6 NVLinks of 25 GB/s one way each, 150 GB/s together. NVIDIA: "
-        "15.7 TF/s single precision, 6 MB of L2, four EDR InfiniBand ports of 100 Gb/s. Not every pair of GPUs has a "
-        "link: rings use all six, an all-to-all less. Between nodes: 50 GB/s shared by 8." +
-        estimates;
+        "15.7 TF/s single precision, 6 MB of L2, two Xeons of 20 cores, four EDR InfiniBand ports of 100 Gb/s. Not "
+        "every pair of GPUs has a "
+        "link: rings use all six, an all-to-all less. Between nodes: four ports of 12.5 GB/s, shared by 8." +
+        unfitted;
     m.intra_node = link(10, attained * 6 * 25);
-    m.inter_node = link(15, attained * 50.0 / 8);
+    set_network(m, 4, 15, 12.5);
     set_rates(m, 900, 15.7, 15);
     return m;
 }
 
 Machine dgx_a100() {
-    Machine m = gpu_node("dgx-a100", 8, 80 * gibibyte, 40 * mebibyte);
+    Machine m = gpu_node("dgx-a100", 8, 80 * gibibyte, 40 * mebibyte, 16);
     m.source =
         "MG-GCN section 6: 8 A100 of 80 GB and 2 TB/s, 12 NVLinks each to a switch, 600 GB/s both ways. NVIDIA: 19.5 "
-        "TF/s single precision, 40 MB of L2, eight HDR InfiniBand ports of 200 Gb/s. Link inside the node: 200 GB/s, "
-        "the bus bandwidth that NVIDIA's nccl-tests issue 149 reports for 8 of them. Between nodes: 25 GB/s a GPU." +
-        estimates;
+        "TF/s single precision, 40 MB of L2, two EPYC of 64 cores, eight HDR InfiniBand ports of 200 Gb/s. Link inside "
+        "the node: 200 GB/s, "
+        "the bus bandwidth that NVIDIA's nccl-tests issue 149 reports for 8 of them. Between nodes: a port of 25 GB/s "
+        "for each GPU." +
+        unfitted;
     m.intra_node = link(10, 200);
-    m.inter_node = link(15, attained * 25);
+    set_network(m, 8, 15, 25);
     set_rates(m, 2000, 19.5, 15);
     return m;
 }
 
 Machine perlmutter() {
-    Machine m = gpu_node("perlmutter", 4, 40 * gibibyte, 40 * mebibyte);
+    Machine m = gpu_node("perlmutter", 4, 40 * gibibyte, 40 * mebibyte, 16);
     m.source =
-        "NERSC's GPU nodes: 4 A100 of 40 GB, 4 NVLinks of 25 GB/s one way between each two, four Slingshot 11 ports of "
+        "NERSC's GPU nodes: an EPYC of 64 cores, 4 A100 of 40 GB, 4 NVLinks of 25 GB/s one way between each two, four "
+        "Slingshot 11 ports of "
         "200 Gb/s. NVIDIA: 1,555 GB/s, 19.5 TF/s single precision, 40 MB of L2. Link inside the node: 12 links of 25 "
         "GB/s; between nodes: 25 GB/s a GPU." +
-        estimates;
+        unfitted;
     m.intra_node = link(10, attained * 12 * 25);
-    m.inter_node = link(15, attained * 25);
+    set_network(m, 4, 15, 25);
     set_rates(m, 1555, 19.5, 15);
     return m;
 }
 
 Machine dgx_h100() {
-    Machine m = gpu_node("dgx-h100", 8, 80 * gibibyte, 50 * mebibyte);
+    Machine m = gpu_node("dgx-h100", 8, 80 * gibibyte, 50 * mebibyte, 14);
     m.source =
-        "NVIDIA: 8 H100 SXM of 80 GB and 3.35 TB/s, 67 TF/s single precision, 50 MB of L2, NVLink 450 GB/s one way to "
+        "NVIDIA: 8 H100 SXM of 80 GB and 3.35 TB/s, 67 TF/s single precision, 50 MB of L2, two Xeons of 56 cores, "
+        "NVLink 450 GB/s one way to "
         "a switch, eight NDR InfiniBand ports of 400 Gb/s. Link inside the node: 80% of it; between nodes: 50 GB/s a "
         "GPU." +
-        estimates;
+        unfitted;
     m.intra_node = link(10, attained * 450);
-    m.inter_node = link(15, attained * 50);
+    set_network(m, 8, 15, 50);
     set_rates(m, 3350, 67, 15);
     return m;
 }
@@ -125,7 +144,7 @@ Machine dgx_h200() {
         "NVIDIA: 8 H200 SXM of 141 GB and 4.8 TB/s, else as an H100: 67 TF/s single precision, 50 MB of L2, NVLink 450 "
         "GB/s one way to a switch, eight NDR InfiniBand ports of 400 Gb/s. Link inside the node: 80% of it; between "
         "nodes: 50 GB/s a GPU." +
-        estimates;
+        unfitted;
     set_rates(m, 4800, 67, 15);
     return m;
 }
@@ -134,29 +153,29 @@ Machine dgx_h200() {
 double avx512_teraflops(int cores, double gigahertz) { return cores * 2 * 16 * 2 * gigahertz * giga / 1e12; }
 
 Machine xeon_9242() {
-    Machine m = node("xeon-9242", 2, 192 * gigabyte);
+    Machine m = node("xeon-9242", 2, 192 * gigabyte, 46);
     m.source =
         "DistGNN section 6.1: two Xeon 9242 of 48 cores at 2.3 GHz and 384 GB a node, Mellanox HDR, one rank a socket "
         "with two cores left to communication. Intel: 12 channels of DDR4-2933 a socket, 281.6 GB/s, two AVX-512 units "
-        "a core. Link inside the node: 10 GB/s, a copy through shared memory, estimated; between nodes: HDR 25 GB/s "
-        "shared by 2." +
-        estimates;
+        "a core. Link inside the node: 10 GB/s, a copy through shared memory, estimated; between nodes: one port of "
+        "25 GB/s, HDR, shared by 2." +
+        unfitted;
     m.intra_node = link(1, 10);
-    m.inter_node = link(2, attained * 25.0 / 2);
+    set_network(m, 1, 2, 25);
     set_rates(m, 12 * 2.933 * 8, avx512_teraflops(46, 2.3), 20);
     return m;
 }
 
 Machine r5_16xlarge() {
-    Machine m = node("r5-16xlarge", 1, 768 * gigabyte);
+    Machine m = node("r5-16xlarge", 1, 768 * gigabyte, 32);
     m.source =
         "DEAL section 4.1: Xeon Platinum 8175, 768 GB memory, 25 Gb/s Ethernet. Amazon lists 64 vCPUs (32 cores), "
         "512 GiB and 20 Gb/s for r5.16xlarge; the paper's figures are those of r5.24xlarge and are kept. Intel: two "
         "sockets of 6 channels of DDR4-2666, 256 GB/s, 2.5 GHz, two AVX-512 units a core. Link inside the node: "
         "10 GB/s, a copy through shared memory, estimated." +
-        estimates;
+        unfitted;
     m.intra_node = link(1, 10);
-    m.inter_node = link(30, attained * 25.0 / 8);
+    set_network(m, 1, 30, 25.0 / 8);
     set_rates(m, 2 * 6 * 2.666 * 8, avx512_teraflops(32, 2.5), 20);
     return m;
 }
@@ -164,15 +183,16 @@ Machine r5_16xlarge() {
 // Two ranks of one thread: half of what two threads together attain. SpMM from milliseconds of a blocked kernel with
 // two threads: 16, 41 on 2.49M nonzeros (3.8, 16), 64, 128, 256, 602 on 23.2M (137, 310, 600, 2041).
 Machine cpu_node() {
-    Machine m = node("cpu-node", 2, 12 * gibibyte);
+    Machine m = node("cpu-node", 2, 12 * gibibyte, 1);
     m.source =
         "A two-core AMD EPYC virtual machine (AVX-512) with 24 GiB, measured on another machine of "
         "the kind: two ranks of one thread, both busy; SpMM on an R-MAT graph of 65,536 vertices and 1M nonzeros, "
         "OpenBLAS GEMM, "
-        "activation, Open MPI 4.1 all-to-all between two ranks. Estimated: 10 Gb/s Ethernet shared by 2 between nodes, "
-        "step overhead.";
+        "activation, Open MPI 4.1 all-to-all between two ranks. Estimated: one port of 10 Gb/s Ethernet, shared by 2, "
+        "between "
+        "nodes, step overhead.";
     m.intra_node = link(1.71, 6.94);
-    m.inter_node = link(30, attained * 1.25 / 2);
+    set_network(m, 1, 30, 1.25);
     m.spmm = {{16, 12.3 * giga}, {41, 19.3 * giga}, {128, 20.8 * giga}, {602, 19.0 * giga}};
     m.gemm_flops_per_second = 84.9 * giga;
     m.memory_bytes_per_second = 26.8 * giga;

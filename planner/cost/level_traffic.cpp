@@ -24,10 +24,18 @@ struct PeerKind {
     std::int64_t count = 0;
 };
 
-std::vector<PeerKind> kinds_of(const std::vector<int>& peers, const Machine& machine, const CostedRanks& on, int rank) {
+// Where nonzeros travel as well, peers of a y-group send these, and others dense rows.
+bool tells_axes_apart(const Schedule& schedule, const Operation& operation) {
+    const SpmmStep* product = product_of(operation);
+    return product != nullptr && gathers_matrix(schedule.grid, tensor_of(schedule, product->matrix));
+}
+
+// `grid`: null where it does not matter along which axis a peer differs from the rank.
+std::vector<PeerKind> kinds_of(const std::vector<int>& peers, const Machine& machine, const CostedRanks& on, int rank,
+                               const Grid* grid) {
     constexpr std::size_t few = 8;  // neighbours in rings among them, which are never alike
     const bool alike = !on.class_of.empty() && peers.size() > few;
-    // Where peers are alike, each kind's place in the list by level and class; they are few.
+    // Where peers are alike, each kind's place in the list by class, axis and level; they are few.
     std::vector<std::size_t> places;
     constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
     const int first_near = rank / machine.ranks_per_node * machine.ranks_per_node;
@@ -39,7 +47,9 @@ std::vector<PeerKind> kinds_of(const std::vector<int>& peers, const Machine& mac
             kinds.push_back({peer, level, 1});
             continue;
         }
-        const std::size_t key = 2 * static_cast<std::size_t>(on.class_of[static_cast<std::size_t>(peer)]) + level;
+        const bool same_y = grid != nullptr && grid->coordinate(peer, Axis::y) == grid->coordinate(rank, Axis::y);
+        const std::size_t key =
+            4 * static_cast<std::size_t>(on.class_of[static_cast<std::size_t>(peer)]) + 2 * (same_y ? 1 : 0) + level;
         if (places.size() <= key) places.resize(key + 1, none);
         if (places[key] == none) {
             places[key] = kinds.size();
@@ -115,7 +125,8 @@ RankLevels traffic_by_level(const Schedule& schedule, const Operation& operation
     if (relay != nullptr) add_relay(schedule, *relay, machine, rank, traffic);
     const std::vector<int> peers =
         relay != nullptr ? peers_apart_from_relay(schedule, *relay, rank) : messages.peers(rank);
-    for (const PeerKind& kind : kinds_of(peers, machine, on, rank)) {
+    const Grid* axes = tells_axes_apart(schedule, operation) ? &schedule.grid : nullptr;
+    for (const PeerKind& kind : kinds_of(peers, machine, on, rank, axes)) {
         LevelTraffic& level = traffic[kind.level];
         const Message sent = messages.between(rank, kind.example);
         const Message received = messages.between(kind.example, rank);

@@ -146,12 +146,16 @@ private:
         return {static_cast<double>(near - 1), static_cast<double>(std::ssize(group) - near)};
     }
 
-    // Time to exchange `each` messages with every peer, `bytes` in total.
+    // Time to exchange `each` messages with every peer, `bytes` in total. Network cards carry as much for each rank of
+    // a node.
     double exchange_seconds(const Peers& peers, double each, double bytes) const {
         if (peers.all() == 0 || each == 0) return 0;
         const double size = bytes / (each * peers.all());
-        return each * (peers.near * message_seconds(machine_.intra_node, size) +
-                       peers.far * message_seconds(machine_.inter_node, size));
+        const double far = each * peers.far * message_seconds(machine_.inter_node, size);
+        const double over_cards = machine_.network_cards ? machine_.ranks_per_node * each * peers.far * size /
+                                                               machine_.network_cards->node_bytes_per_second()
+                                                         : 0;
+        return each * peers.near * message_seconds(machine_.intra_node, size) + std::max(far, over_cards);
     }
 
     const Schedule& schedule_;

@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace gnnplan::cost {
 
@@ -29,11 +31,12 @@ namespace {
 
 // How many of the ranks that send `rank` the blocks it is dealt are on its node.
 int near_in_hand(const Grid& grid, const Machine& machine, int rank) {
-    const int served = hand_with(grid, grid.coordinate(rank, Axis::x));
+    const int served = grid.stride(Axis::y) * hand_with(grid, grid.coordinate(rank, Axis::x));
+    const int stride = grid.stride(Axis::x);
     const int first = rank / machine.ranks_per_node * machine.ranks_per_node;
     const int last = first + machine.ranks_per_node - 1;
-    const Range on_node{first <= served ? 0 : (first - served + grid.y - 1) / grid.y,
-                        last < served ? 0 : (last - served) / grid.y + 1};
+    const Range on_node{first <= served ? 0 : (first - served + stride - 1) / stride,
+                        last < served ? 0 : (last - served) / stride + 1};
     return static_cast<int>(intersect(hand_of(grid, rank), on_node).size());
 }
 
@@ -54,12 +57,12 @@ class RelayPlaces {
 public:
     explicit RelayPlaces(const Schedule& schedule)
         : per_node_(schedule.ranks_per_node),
-          ranks_(schedule.grid.size()),
-          stride_(schedule.grid.y * schedule.grid.z),
+          grid_(schedule.grid),
           matter_(relay_saves(schedule.grid, per_node_) || relays(schedule)),
-          last_ones_(static_cast<std::size_t>(stride_), 0) {
-        for (int rank = 0; matter_ && rank < ranks_; ++rank) last_ones(rank) += apart(rank, rank + stride_) ? 1 : 0;
-        least_ = *std::min_element(last_ones_.begin(), last_ones_.end());
+          last_ones_(static_cast<std::size_t>(grid_.size()), 0) {
+        for (int rank = 0; matter_ && rank < grid_.size(); ++rank) last_ones(rank) += apart(rank, 1) ? 1 : 0;
+        least_ = matter_ ? last_ones(0) : 0;
+        for (int rank = 0; matter_ && rank < grid_.size(); ++rank) least_ = std::min(least_, last_ones(rank));
     }
 
     // Ranks that are alike otherwise and of one kind take equally long.
@@ -67,19 +70,40 @@ public:
     int kind(int rank) {
         if (!matter_) return 0;
         const int more = std::min(last_ones(rank) - least_, kinds / 4 - 1);
-        return 4 * more + (apart(rank, rank - stride_) ? 2 : 0) + (apart(rank, rank + stride_) ? 1 : 0);
+        return 4 * more + (apart(rank, -1) ? 2 : 0) + (apart(rank, 1) ? 1 : 0);
     }
 
 private:
-    bool apart(int rank, int neighbour) const {
-        return neighbour < 0 || neighbour >= ranks_ || neighbour / per_node_ != rank / per_node_;
+    // Whether the rank before or behind it along x is on another node, or nowhere.
+    bool apart(int rank, int away) const {
+        const int x = grid_.coordinate(rank, Axis::x) + away;
+        return x < 0 || x >= grid_.x || grid_.neighbour(rank, Axis::x, x) / per_node_ != rank / per_node_;
     }
-    int& last_ones(int rank) { return last_ones_[static_cast<std::size_t>(rank % stride_)]; }
+    // Of the rank's x-group, on all nodes.
+    int& last_ones(int rank) { return last_ones_[static_cast<std::size_t>(grid_.neighbour(rank, Axis::x, 0))]; }
 
-    int per_node_, ranks_, stride_;
+    int per_node_;
+    const Grid& grid_;
     bool matter_;
-    std::vector<int> last_ones_;  // of each x-group, on all nodes
+    std::vector<int> last_ones_;  // by the first rank of the group
     int least_ = 0;
+};
+
+// Picks one rank of each kind out of many, and tells where among those that are picked the others have theirs.
+template <class Key, class Seen>
+class PickedRanks {
+public:
+    void add(int rank, const Key& key) {
+        const auto [entry, is_new] = seen_.try_emplace(key, ranks.size());
+        if (is_new) ranks.push_back(rank);
+        places.push_back(entry->second);
+    }
+
+    std::vector<int> ranks;
+    std::vector<std::size_t> places;  // of each rank that was added, of its kind among `ranks`
+
+private:
+    Seen seen_;
 };
 
 }  // namespace
@@ -88,13 +112,15 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
     const Grid& grid = schedule.grid;
     CostedRanks on;
     if (graph.exact()) {
-        for (int rank = 0; rank < grid.size(); ++rank) on.ranks.push_back(rank);
+        on.ranks.resize(static_cast<std::size_t>(grid.size()));
+        std::iota(on.ranks.begin(), on.ranks.end(), 0);
+        if (shares_cards(grid, machine)) on.nodes = nodes_of({on.ranks.begin(), on.ranks.end()}, machine);
         return on;
     }
     on.class_of = rank_classes(schedule, false).class_of;
     const bool dealt = deals_blocks(schedule);
-    RelayPlaces places(schedule);
-    std::unordered_set<std::uint64_t> seen;
+    RelayPlaces relay(schedule);
+    PickedRanks<std::uint64_t, std::unordered_map<std::uint64_t, std::size_t>> picked;
     for (int rank = 0; rank < grid.size(); ++rank) {
         auto key = static_cast<std::uint64_t>(on.class_of[static_cast<std::size_t>(rank)]);
         for (const Axis axis : {Axis::x, Axis::y, Axis::z}) {
@@ -102,9 +128,11 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
             const int many = dealt && axis == Axis::x ? near_in_hand(grid, machine, rank) : near.before + near.after;
             key = key * (max_ranks + 1) + static_cast<std::uint64_t>(1 + many);
         }
-        key = key * RelayPlaces::kinds + static_cast<std::uint64_t>(places.kind(rank));
-        if (seen.insert(key).second) on.ranks.push_back(rank);
+        key = key * RelayPlaces::kinds + static_cast<std::uint64_t>(relay.kind(rank));
+        picked.add(rank, key);
     }
+    on.ranks = std::move(picked.ranks);
+    if (shares_cards(grid, machine)) on.nodes = nodes_of(picked.places, machine);
     return on;
 }
 
@@ -119,13 +147,14 @@ const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, 
         return of_redistribution(schedule, step, graph);
     picked_.requests = counted() ? requests_for(schedule, step.operation, graph) : nullptr;
     if (const SpmmStep* product = product_of(step.operation)) {
-        picked_.ranks = of_product(schedule, *product);
+        pick_for_product(schedule, *product);
         picked_.class_of = classes_of_peers(schedule, step.operation, *product);
         picked_.nonzeros = counted() ? nonzeros_for(schedule, *product, graph) : nullptr;
     } else if (local_by_size(schedule, step.operation)) {
         picked_.ranks = ranks_of_all_sizes(schedule, step.operation);
     } else if (picked_.requests != nullptr) {
         picked_.ranks = all_.ranks;
+        picked_.nodes = all_.nodes;
     } else {
         return all_;
     }
@@ -145,7 +174,7 @@ const CostedRanks& RanksOfSteps::of_redistribution(const Schedule& schedule, con
         return static_cast<std::size_t>(on.class_of[static_cast<std::size_t>(rank)]);
     };
     const StepMessages messages(schedule, step, graph);
-    std::set<std::vector<std::size_t>> seen;
+    PickedRanks<std::vector<std::size_t>, std::map<std::vector<std::size_t>, std::size_t>> picked;
     for (const int rank : all_.ranks) {
         std::vector<std::size_t> key(2 * classes.representative.size() + 1, 0);
         for (const int peer : messages.peers(rank)) {
@@ -153,8 +182,10 @@ const CostedRanks& RanksOfSteps::of_redistribution(const Schedule& schedule, con
             ++key[2 * class_of(peer) + (same_node ? 1 : 0)];
         }
         key.back() = class_of(rank);
-        if (seen.insert(std::move(key)).second) on.ranks.push_back(rank);
+        picked.add(rank, key);
     }
+    on.ranks = std::move(picked.ranks);
+    on.nodes = nodes_of(all_.nodes, picked.places);
     return on;
 }
 
@@ -193,23 +224,22 @@ const std::vector<std::int64_t>* RanksOfSteps::nonzeros_for(const Schedule& sche
 
 // Where every rank of a y-group has the same nonzeros, or gets them from its x-group, their products differ in nothing
 // but how many columns they have, and in which of the x-group are on their node.
-std::vector<int> RanksOfSteps::of_product(const Schedule& schedule, const SpmmStep& product) const {
+void RanksOfSteps::pick_for_product(const Schedule& schedule, const SpmmStep& product) {
     const Grid& grid = schedule.grid;
     const Tensor& matrix = tensor_of(schedule, product.matrix);
-    if (gathers_matrix(grid, matrix) || deals_rows(matrix) || contraction_axis(grid, matrix) == Axis::y)
-        return all_.ranks;
-    std::set<std::tuple<int, int, std::int64_t, std::int64_t, int, int>> seen;
-    std::vector<int> ranks;
+    picked_.ranks = all_.ranks;
+    picked_.nodes = all_.nodes;
+    if (gathers_matrix(grid, matrix) || deals_rows(matrix) || contraction_axis(grid, matrix) == Axis::y) return;
+    using Key = std::tuple<int, int, std::int64_t, std::int64_t, int, int>;
+    PickedRanks<Key, std::map<Key, std::size_t>> picked;
     for (const int rank : all_.ranks) {
         const NearRanks near = near_along(grid, machine_, rank, Axis::x);
-        const bool is_new =
-            seen.emplace(grid.coordinate(rank, Axis::x), grid.coordinate(rank, Axis::z),
-                         block_of(schedule, product.column_operands.front(), rank).columns.size(),
-                         block_of(schedule, product.results.front(), rank).columns.size(), near.before, near.after)
-                .second;
-        if (is_new) ranks.push_back(rank);
+        picked.add(rank, {grid.coordinate(rank, Axis::x), grid.coordinate(rank, Axis::z),
+                          block_of(schedule, product.column_operands.front(), rank).columns.size(),
+                          block_of(schedule, product.results.front(), rank).columns.size(), near.before, near.after});
     }
-    return ranks;
+    picked_.nodes = nodes_of(all_.nodes, picked.places);
+    picked_.ranks = std::move(picked.ranks);
 }
 
 }  // namespace gnnplan::cost

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "planner/cost/level_traffic.hpp"
+#include "planner/cost/nodes.hpp"
 
 #include <gnnplan/ir/classes.hpp>
 #include <gnnplan/ir/graph_stats.hpp>
@@ -19,6 +20,8 @@ namespace gnnplan::cost {
 struct CostedRanks {
     std::vector<int> ranks;
     std::vector<int> class_of;  // per rank of the grid (ir/classes.hpp); empty: no two are known to be alike
+    // One node of each composition, where ranks of a node share network cards and there are several nodes; else none.
+    std::vector<CostedNode> nodes{};
     // Per rank of the grid, what it requests of others and they of it, of a step whose exchange follows from that; null
     // where peers are to be looked at.
     const std::vector<RankLevels>* requests = nullptr;
@@ -53,7 +56,7 @@ public:
 private:
     bool counted() const { return all_.class_of.empty(); }
     const CostedRanks& of_redistribution(const Schedule& schedule, const Step& step, const GraphStats& graph);
-    std::vector<int> of_product(const Schedule& schedule, const SpmmStep& product) const;
+    void pick_for_product(const Schedule& schedule, const SpmmStep& product);
     std::vector<int> classes_of_peers(const Schedule& schedule, const Operation& operation, const SpmmStep& product);
     const std::vector<RankLevels>* requests_for(const Schedule& schedule, const Operation& operation,
                                                 const GraphStats& graph);

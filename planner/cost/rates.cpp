@@ -160,8 +160,10 @@ std::optional<double> row_again_seconds(const Calibration& calibration, std::int
 }
 
 LoadingCost loading_cost(const Machine& machine) {
-    constexpr LoadingCost usual{50e-9, 10e-9, 50e-9, 22e-9};
-    return machine.calibration ? machine.calibration->loading.value_or(usual) : usual;
+    if (machine.calibration && machine.calibration->loading) return *machine.calibration->loading;
+    const std::optional<int> calibrated = machine.calibration ? machine.calibration->threads : std::nullopt;
+    const int threads = std::max(1, machine.threads_per_rank.value_or(calibrated.value_or(1)));
+    return {50e-9 / threads, 10e-9 / threads, 50e-9 / threads, 22e-9 / threads};
 }
 
 PassingCost passing_cost(const Calibration& calibration, std::int64_t width) {

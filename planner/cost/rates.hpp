@@ -58,7 +58,8 @@ struct ProgramSeconds {
 ProgramSeconds program_seconds(const Calibration& calibration, Program program, std::int64_t heads, std::int64_t width,
                                bool dropout = false);
 
-// The cost of loading, as measured on the machine, or else as measured on one core of an AMD EPYC (Zen 3).
+// The cost of loading, as measured on the machine, or else as measured on one core of an AMD EPYC (Zen 3), divided by
+// the threads that a rank has.
 LoadingCost loading_cost(const Machine& machine);
 
 // The cost of rows without nonzeros, linear between the measured widths; nothing if there is none.

@@ -150,6 +150,8 @@ Machine rescaled(const Machine& machine, const ProbeFigures& now) {
     Machine changed = machine;
     rescale(changed.intra_node, ratios.within_node);
     rescale(changed.inter_node, ratios.between_nodes);
+    if (changed.network_cards) changed.network_cards->bytes_per_second *= ratios.between_nodes;
+    rescale(changed.all_to_all, ratios.within_node);
     for (SpmmRate& rate : changed.spmm) rate.flops_per_second *= ratios.far;
     changed.gemm_flops_per_second *= ratios.gemm;
     changed.memory_bytes_per_second *= ratios.copy;

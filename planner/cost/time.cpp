@@ -6,6 +6,7 @@
 #include "planner/cost/rates.hpp"
 #include "planner/ir/steps/product_work.hpp"
 
+#include <gnnplan/ir/classes.hpp>
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/ring_tiles.hpp>
 #include <gnnplan/ir/traffic.hpp>
@@ -74,7 +75,7 @@ struct RankStep {
 
     const Calibration* calibration() const { return machine.calibration ? &*machine.calibration : nullptr; }
     const Link* measured_link() const;
-    double communication(const RankLevels& traffic) const;
+    double communication(const RankLevels& traffic, double node_seconds) const;
     double product(const SpmmStep& spmm, const RankLevels& traffic, RankWork& work) const;
     double own_part(TensorId result, const RankLevels& traffic, RankWork& work) const;
     Computing compute(const RankLevels& traffic) const;
@@ -93,10 +94,23 @@ const Link* RankStep::measured_link() const {
     return nullptr;
 }
 
-double RankStep::communication(const RankLevels& traffic) const {
+// Seconds of messages within a node of a redistribution that nobody has measured. A message to the only peer takes what
+// any does, one of an exchange among all ranks of the node what `all_to_all` says; between, linear in the peers.
+double redistribution_seconds(const LevelTraffic& traffic, const Machine& machine) {
+    const double plain = traffic.seconds(machine.intra_node);
+    const auto peers = static_cast<double>(std::max(traffic.sent_messages, traffic.received_messages));
+    const double share = (peers - 1) / std::max(1, machine.ranks_per_node - 2);
+    return plain + std::clamp(share, 0.0, 1.0) * (traffic.seconds(*machine.all_to_all) - plain);
+}
+
+// The node's cards take at least `node_seconds` for what goes to other nodes and comes from them.
+double RankStep::communication(const RankLevels& traffic, double node_seconds) const {
     const Link* measured = measured_link();
-    return traffic[within_node].seconds(measured != nullptr ? *measured : machine.intra_node) +
-           traffic[between_nodes].seconds(machine.inter_node);
+    const bool exchange = collective_of(schedule, step.operation, rank) == Collective::redistribution;
+    const double near = measured == nullptr && exchange && machine.all_to_all
+                            ? redistribution_seconds(traffic[within_node], machine)
+                            : traffic[within_node].seconds(measured != nullptr ? *measured : machine.intra_node);
+    return near + std::max(node_seconds, traffic[between_nodes].seconds(machine.inter_node));
 }
 
 // The sparse time of a product where gather curves were calibrated, which takes work.sparse_flops out; what is sent of
@@ -166,14 +180,12 @@ double busy_seconds(const RankStep& on_rank, const Computing& compute, double co
                       rates);
 }
 
-double rank_seconds(const RankStep& on_rank, const StepMessages& messages) {
-    const RankLevels traffic =
-        traffic_by_level(on_rank.schedule, on_rank.step.operation, messages, on_rank.machine, on_rank.on, on_rank.rank);
+double rank_seconds(const RankStep& on_rank, const RankLevels& traffic, double node_seconds) {
     const Computing compute = on_rank.compute(traffic);
     static const Calibration nothing_measured;
     const Calibration* measured = on_rank.calibration();
     const Calibration& rates = measured != nullptr ? *measured : nothing_measured;
-    return busy_seconds(on_rank, compute, on_rank.communication(traffic), rates) +
+    return busy_seconds(on_rank, compute, on_rank.communication(traffic, node_seconds), rates) +
            waiting(traffic, compute.seconds, on_rank.schedule.grid, rates);
 }
 
@@ -182,6 +194,27 @@ double rank_seconds(const RankStep& on_rank, const StepMessages& messages) {
 std::vector<int> ring_ranks(int ranks, const Machine& machine) {
     const int last_border = (ranks - 1) / machine.ranks_per_node * machine.ranks_per_node;
     return {(2 * ranks - 3) % ranks, (last_border + ranks - 1) % ranks, ranks - 1};
+}
+
+// How long the cards of each of these ranks' nodes take; they have this traffic. Ranks that are alike may send to
+// different neighbours in a ring: there every rank of a node is looked at, which has few peers.
+template <class TrafficOf>
+std::vector<double> card_seconds(const StepMessages& messages, const Machine& machine, const CostedRanks& on,
+                                 const std::vector<int>& ranks, const std::vector<RankLevels>& traffic, bool counted,
+                                 int last_rank, const TrafficOf& traffic_of) {
+    constexpr std::size_t neighbours = 2;
+    if (counted || messages.peers(ranks.front()).size() > neighbours)
+        return seconds_of_nodes(*machine.network_cards, on.nodes, traffic);
+    std::vector<double> seconds;
+    seconds.reserve(ranks.size());
+    for (const int rank : ranks) {
+        const int first = rank / machine.ranks_per_node * machine.ranks_per_node;
+        const int last = std::min(first + machine.ranks_per_node - 1, last_rank);
+        NodeBytes bytes;
+        for (int each = first; each <= last; ++each) bytes.add(traffic_of(each));
+        seconds.push_back(bytes.seconds(*machine.network_cards));
+    }
+    return seconds;
 }
 
 }  // namespace
@@ -211,10 +244,21 @@ double step_seconds(const Schedule& schedule, const Step& step, const GraphStats
                     const CostedRanks& on) {
     const StepMessages messages(schedule, step, graph);
     const bool ring = varies_with_rank(step.operation) && !graph.exact();
+    const std::vector<int>& ranks = ring ? ring_ranks(schedule.grid.size(), machine) : on.ranks;
+    const auto traffic_of = [&](int rank) {
+        return traffic_by_level(schedule, step.operation, messages, machine, on, rank);
+    };
+    std::vector<RankLevels> traffic;
+    traffic.reserve(ranks.size());
+    for (const int rank : ranks) traffic.push_back(traffic_of(rank));
+    std::vector<double> of_cards(ranks.size(), 0);
+    if (shares_cards(schedule.grid, machine) && exchanges(step.operation))
+        of_cards =
+            card_seconds(messages, machine, on, ranks, traffic, graph.exact(), schedule.grid.size() - 1, traffic_of);
     double slowest = 0;
-    for (const int rank : ring ? ring_ranks(schedule.grid.size(), machine) : on.ranks) {
-        slowest = std::max(slowest, rank_seconds({schedule, step, graph, machine, rank, on}, messages));
-    }
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        slowest =
+            std::max(slowest, rank_seconds({schedule, step, graph, machine, ranks[i], on}, traffic[i], of_cards[i]));
     return corrected(machine, part_of(step.operation), machine.step_seconds + slowest);
 }
 

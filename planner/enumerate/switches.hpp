@@ -27,6 +27,7 @@ struct Asked {
     bool saves_rows = false;       // there are vertices that the loss does not need
     bool layer_by_layer = false;   // layers are costed one after the other
     bool drops_attention = false;  // runs drop weights of attention
+    bool several_nodes = false;    // ranks are on more than one, of several ranks each
 };
 
 // A chosen configuration's switches with one of them otherwise, and that value as it is spelled in plan files, or "on"
@@ -66,6 +67,10 @@ void check_pins(const Asked& asked);
 std::vector<Switches> lowered_switches(const Asked& asked, const Distribution& on, bool factored_values);
 // The same switches with each value of those that products alone feel: the first row varies slowest.
 std::vector<Switches> product_switches(const Asked& asked, const Distribution& on, const Switches& lowered);
+
+// The switches with ranks numbered along each other axis first that makes a difference to where they are; none where
+// the axis is pinned.
+std::vector<Switches> on_other_node_axes(const Asked& asked, const Distribution& on, const Switches& switches);
 
 // Whether to factor values, where the search would have them as `unless_sent` says: factored ones are slower to
 // multiply and take less memory, and where nonzeros are sent they are fewer bytes, so that time alone cannot do

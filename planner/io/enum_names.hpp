@@ -90,6 +90,10 @@ struct EnumNames<AttentionScores> {
     static constexpr std::array<std::string_view, 2> names{"recompute", "stored"};
 };
 template <>
+struct EnumNames<NodeAxis> {
+    static constexpr std::array<std::string_view, 3> names{"y", "x", "z"};
+};
+template <>
 struct EnumNames<Exchange> {
     static constexpr std::array<std::string_view, 4> names{"none", "panels", "rows", "relay"};
 };

@@ -179,6 +179,12 @@ void describe(Archive& archive, Subject<Archive, Blocking>& blocking) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, NetworkCards>& cards) {
+    archive.positive("per_node", cards.per_node);
+    archive.any_number("bytes_per_second", cards.bytes_per_second);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, Machine>& machine) {
     archive.field("name", machine.name);
     archive.field("source", machine.source);
@@ -191,6 +197,9 @@ void describe(Archive& archive, Subject<Archive, Machine>& machine) {
     archive.optional("reserved_bytes", machine.reserved_bytes);
     archive.field("intra_node", machine.intra_node);
     archive.field("inter_node", machine.inter_node);
+    archive.optional("network_cards", machine.network_cards);
+    archive.optional("all_to_all", machine.all_to_all);
+    archive.optional("threads_per_rank", machine.threads_per_rank);
     archive.field("spmm", machine.spmm);
     archive.any_number("gemm_flops_per_second", machine.gemm_flops_per_second);
     archive.any_number("memory_bytes_per_second", machine.memory_bytes_per_second);

@@ -27,7 +27,8 @@ void encode_candidate(Document& object, const Candidate& candidate, const Plan& 
     const Machine& machine = plan.machine;
     const Loading loading = loading_for(candidate.schedule.numbering, plan.problem.loading);
     ensure(candidate.schedule.loading == loading, "schedule and problem differ in how the graph is loaded");
-    ensure(candidate.schedule.grid == candidate.configuration.grid, "schedule and configuration differ in their grid");
+    ensure(candidate.schedule.grid == candidate.configuration.grid_of_ranks(),
+           "schedule and configuration differ in their grid");
     ensure(candidate.schedule.blocking == machine.blocking, "schedule and machine differ in their blocking");
     const bool relays = std::any_of(candidate.schedule.steps.begin(), candidate.schedule.steps.end(),
                                     [](const Step& step) { return relaying(step.operation) != nullptr; });
@@ -42,7 +43,7 @@ Candidate decode_candidate(Reader& reader, const Plan& plan, bool older) {
     Candidate candidate;
     reader.field("configuration", candidate.configuration);
     const Cursor schedule = reader.member("schedule");
-    candidate.schedule = decode_schedule(schedule, candidate.configuration.grid, plan.machine, older);
+    candidate.schedule = decode_schedule(schedule, candidate.configuration.grid_of_ranks(), plan.machine, older);
     candidate.schedule.loading = loading_for(candidate.schedule.numbering, plan.problem.loading);
     reader.field("predicted", candidate.predicted);
     return candidate;

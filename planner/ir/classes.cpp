@@ -80,7 +80,7 @@ RankClasses combined(const Grid& grid, const std::vector<int>& x, const std::vec
                      const std::vector<int>& hands) {
     RankClasses classes;
     std::map<std::array<std::int64_t, 5>, int> known;
-    classes.class_of.reserve(static_cast<std::size_t>(grid.size()));
+    classes.class_of.resize(static_cast<std::size_t>(grid.size()));
     for (int ix = 0; ix < grid.x; ++ix) {
         for (int iz = 0; iz < grid.z; ++iz) {
             for (int iy = 0; iy < grid.y; ++iy) {
@@ -90,8 +90,9 @@ RankClasses combined(const Grid& grid, const std::vector<int>& x, const std::vec
                     known.try_emplace({at(x, ix), at(y, iy), at(z, iz), dealt ? at(hands, iy) : 0,
                                        dealt ? served_hands(grid, hands, ix, iy) : 0},
                                       static_cast<int>(known.size()));
-                if (is_new) classes.representative.push_back(grid.rank_at(ix, iy, iz));
-                classes.class_of.push_back(entry->second);
+                const int rank = grid.rank_at(ix, iy, iz);
+                if (is_new) classes.representative.push_back(rank);
+                classes.class_of[static_cast<std::size_t>(rank)] = entry->second;
             }
         }
     }

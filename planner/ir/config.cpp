@@ -76,6 +76,12 @@ int replication_of(std::string_view scheme, const Grid& grid) {
     return scheme == "1.5d" ? grid.y * grid.z : 1;
 }
 
+Grid Configuration::grid_of_ranks() const {
+    Grid numbered = grid;
+    numbered.nearest = node_axis == NodeAxis::x ? Axis::x : node_axis == NodeAxis::z ? Axis::z : Axis::y;
+    return numbered;
+}
+
 std::vector<KeptProduct> products_kept(const Configuration& configuration) {
     std::vector<KeptProduct> kept;
     for (std::size_t i = 0; i < std::min(configuration.forward.size(), configuration.operands.size()); ++i) {

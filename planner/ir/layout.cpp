@@ -30,19 +30,16 @@ std::string Axes::text() const {
     return letters;
 }
 
-int Grid::coordinate(int rank, Axis axis) const {
-    switch (axis) {
-        case Axis::x: return rank / (y * z);
-        case Axis::z: return rank / y % z;
-        case Axis::y: return rank % y;
+std::array<Axis, 3> Grid::slowest_first() const {
+    switch (nearest) {
+        case Axis::x: return {Axis::z, Axis::y, Axis::x};
+        case Axis::y: return {Axis::x, Axis::z, Axis::y};
+        case Axis::z: return {Axis::x, Axis::y, Axis::z};
     }
-    return 0;
+    return {};
 }
 
-int Grid::neighbour(int rank, Axis axis, int at) const {
-    const int stride = axis == Axis::y ? 1 : axis == Axis::z ? y : y * z;
-    return rank + (at - coordinate(rank, axis)) * stride;
-}
+int Grid::neighbour(int rank, Axis axis, int at) const { return rank + (at - coordinate(rank, axis)) * stride(axis); }
 
 std::string Grid::text() const {
     std::string sizes = std::to_string(x) + "x" + std::to_string(y);

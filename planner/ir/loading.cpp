@@ -40,7 +40,6 @@ LoadingNeeds::LoadingNeeds(const Schedule& schedule, Normalisation normalisation
 RowShare row_share_of(const Schedule& schedule, int rank) {
     const Grid& grid = schedule.grid;
     const std::vector<Axis> axes = row_axes(schedule);
-    // Ranks count along y first, then along z.
     std::vector<int> group{rank};
     for (const Axis axis : {Axis::x, Axis::z, Axis::y}) {
         if (std::find(axes.begin(), axes.end(), axis) != axes.end()) continue;
@@ -50,6 +49,7 @@ RowShare row_share_of(const Schedule& schedule, int rank) {
         }
         group = std::move(along);
     }
+    std::sort(group.begin(), group.end());
     RowShare share{adjacency_rows(schedule, rank), {}, std::move(group)};
     const auto place = std::find(share.group.begin(), share.group.end(), rank) - share.group.begin();
     share.made = balanced_block(share.kept, place, std::ssize(share.group));

@@ -219,6 +219,12 @@ void validate(const Machine& machine) {
             "must not be negative, and less than memory_per_rank_bytes");
     validate(machine.intra_node, machine, "intra_node");
     validate(machine.inter_node, machine, "inter_node");
+    if (machine.network_cards) {
+        require(machine.network_cards->per_node >= 1, machine, "network_cards.per_node", "must be at least 1");
+        require_positive(machine.network_cards->bytes_per_second, machine, "network_cards.bytes_per_second");
+    }
+    require(machine.threads_per_rank.value_or(1) >= 1, machine, "threads_per_rank", "must be at least 1");
+    if (machine.all_to_all) validate(*machine.all_to_all, machine, "all_to_all");
     require(!machine.spmm.empty(), machine, "spmm", "needs at least one measured width");
     require_increasing(machine.spmm, &SpmmRate::width, 1, machine, "spmm", "width");
     for (std::size_t i = 0; i < machine.spmm.size(); ++i) {

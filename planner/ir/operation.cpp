@@ -50,6 +50,7 @@ class Signature {
 public:
     explicit Signature(const Schedule& schedule) : schedule_(schedule) {
         add(schedule.grid.x), add(schedule.grid.y), add(schedule.grid.z);
+        add(static_cast<std::int64_t>(schedule.grid.nearest));
     }
 
     void add(std::int64_t number) { text_.append(reinterpret_cast<const char*>(&number), sizeof(number)); }

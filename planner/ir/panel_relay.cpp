@@ -8,7 +8,7 @@
 namespace gnnplan {
 
 bool relay_saves(const Grid& grid, int ranks_per_node) {
-    return grid.x > 1 && grid.y * grid.z < ranks_per_node && ranks_per_node < grid.size();
+    return grid.x > 1 && grid.stride(Axis::x) < ranks_per_node && ranks_per_node < grid.size();
 }
 
 const SpmmStep* relaying(const Operation& operation) {
@@ -63,7 +63,7 @@ std::optional<PanelRelay::Passed> PanelRelay::from(int rank) const {
 // their way. With overlap one more is multiplied, for which there is room in any case.
 int PanelRelay::kept(int rank) const {
     const Grid& grid = schedule_.grid;
-    if (grid.y * grid.z >= schedule_.ranks_per_node) return 0;
+    if (grid.stride(Axis::x) >= schedule_.ranks_per_node) return 0;
     const std::size_t count = pieces(rank);
     std::size_t most = 0;
     for (int ix = 0; ix + 1 < grid.x; ++ix) {

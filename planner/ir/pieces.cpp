@@ -59,12 +59,12 @@ std::vector<int> dense_roots(const Grid& grid, const Tensor& matrix, int rank) {
     if (block_distributed(matrix)) return roots_of_hand(grid, rank);
     const bool all = deals_rows(matrix);
     const int count = all ? grid.size() : grid.x;
-    const int own = all ? rank : grid.coordinate(rank, Axis::x);
+    const int own = all ? grid.block_of_rank(rank) : grid.coordinate(rank, Axis::x);
     std::vector<int> roots;
     roots.reserve(static_cast<std::size_t>(count));
     for (int k = 0; k < count; ++k) {
         const int place = (own + k) % count;
-        roots.push_back(all ? place : grid.neighbour(rank, Axis::x, place));
+        roots.push_back(all ? grid.rank_of_block(place) : grid.neighbour(rank, Axis::x, place));
     }
     return roots;
 }

@@ -210,7 +210,7 @@ void validate(const Plan& plan) {
         const Candidate& candidate = plan.candidates[i];
         const std::string where = "candidates[" + std::to_string(i) + "]";
         validate(candidate.configuration, plan.problem, where + ".configuration");
-        if (candidate.schedule.grid != candidate.configuration.grid)
+        if (candidate.schedule.grid != candidate.configuration.grid_of_ranks())
             refuse(where, "schedule and configuration differ in grid");
         validate(candidate.schedule);
         validate_rounding(candidate, where + ".schedule");

@@ -13,7 +13,7 @@ Place Copies::source_for(Place place) const {
 
 Builder::Builder(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph)
     : rules_(model, configuration), graph_(graph) {
-    schedule_.grid = configuration.grid;
+    schedule_.grid = configuration.grid_of_ranks();
     schedule_.numbering.loss_layers = configuration.loss_rows ? model.depth : 0;
     schedule_.numbering.parts = configuration.parts;
     schedule_.numbering.permuted = configuration.permutation;

@@ -60,6 +60,14 @@ void FrameSearch::add(const ConfigurationFrame& frame) {
     }
 }
 
+double FrameSearch::seconds_of_member(const ConfigurationFrame& frame, const Choices& choices) {
+    const std::vector<Switches> switches{frame.switches};
+    if (bounded()) return seconds_of_bounded(frame, switches, {choices}).front().front();
+    return setup_seconds(frame, switches, choices).front() +
+           seconds_of_each(frame, switches, {choices}).front().front() +
+           dropout_seconds(frame, frame.switches, choices);
+}
+
 void FrameSearch::add_deep(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                            std::uint32_t first_frame) {
     auto fastest = fastest_of_deep(space_, frame_with(frame, switches.front()), switches, machine_, graphs_);
@@ -114,7 +122,7 @@ FrameSearch::Seconds FrameSearch::seconds_of(const ConfigurationFrame& frame, co
         if (c == 0) known.sample = schedule;
         known.of_sequence.push_back(known.steps.add(std::move(schedule)));
     }
-    known.sample.grid = frame.on.grid;
+    known.sample.grid = configuration_of(frame, sequences.front()).grid_of_ranks();
     known.sample.numbering.parts = frame.switches.parts;
     known.steps.put_on(known.sample.grid, known.sample.numbering);
     StepCosts costs(known.sample, graphs_.numbered(known.sample.numbering), machine_);

@@ -21,6 +21,8 @@ public:
 
     // Adds the members of a frame, under each of the switches that products alone feel.
     void add(const ConfigurationFrame& frame);
+    // The time of one of its members, as it would be added.
+    double seconds_of_member(const ConfigurationFrame& frame, const Choices& choices);
 
 private:
     using Seconds = std::vector<std::vector<double>>;

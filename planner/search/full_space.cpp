@@ -3,6 +3,7 @@
 #include "planner/search/frame_search.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace gnnplan::search {
@@ -69,17 +70,86 @@ Configuration configuration_of(const ConfigurationFrame& frame, const Choices& c
     return configuration;
 }
 
+namespace {
+
+std::vector<ConfigurationFrame> frames_on(const enumerate::Asked& question, const Distribution& on,
+                                          const std::vector<bool>& factored) {
+    std::vector<ConfigurationFrame> frames;
+    for (const bool values : enumerate::factored_values(question, on, factored)) {
+        for (const Switches& switches : enumerate::lowered_switches(question, on, values))
+            frames.push_back({on, switches, question.model.trains()});
+    }
+    return frames;
+}
+
+// The fastest member of each grid on which other axes may be within nodes, the fastest grid first; `ends` are those of
+// the frames of each grid.
+std::vector<Member> fastest_of_grids(const enumerate::Asked& question, const Members& all,
+                                     const std::vector<std::size_t>& ends) {
+    std::vector<std::optional<Member>> fastest(ends.size());
+    for (const Member& member : all.members) {
+        const auto grid = std::upper_bound(ends.begin(), ends.end(), member.frame) - ends.begin();
+        std::optional<Member>& of_grid = fastest[static_cast<std::size_t>(grid)];
+        if (member.fits_buffer() && (!of_grid || member.seconds < of_grid->seconds)) of_grid = member;
+    }
+    std::vector<Member> found;
+    for (const std::optional<Member>& of_grid : fastest) {
+        if (!of_grid) continue;
+        const ConfigurationFrame& frame = all.frames[of_grid->frame];
+        if (!enumerate::on_other_node_axes(question, frame.on, frame.switches).empty()) found.push_back(*of_grid);
+    }
+    std::ranges::stable_sort(found, {}, &Member::seconds);
+    return found;
+}
+
+// A grid, and the time of what is fastest there by the axis that is usually within nodes, or by another one.
+struct PlacedGrid {
+    double seconds = 0;
+    ConfigurationFrame frame;
+};
+
+// The grids on which every axis is looked at, of those that are the fastest by the usual one. Which ranks request rows
+// of which others is counted anew for each axis, so that of many ranks on a graph that is there nothing else tells
+// grids apart.
+std::vector<PlacedGrid> grids_to_place(const Space& space, const std::vector<std::size_t>& ends, FrameSearch& search,
+                                       const Members& all) {
+    constexpr std::size_t fastest = 6, placed = 2;
+    constexpr int many_ranks = 128;
+    const bool costly = space.graph->exact() && space.ranks > many_ranks;
+    const enumerate::Asked question = asked(space);
+    std::vector<PlacedGrid> grids;
+    for (const Member& member : fastest_of_grids(question, all, ends)) {
+        if (grids.size() == (costly ? placed : fastest)) break;
+        PlacedGrid& grid = grids.emplace_back(PlacedGrid{member.seconds, all.frames[member.frame]});
+        if (costly) continue;
+        ConfigurationFrame other = grid.frame;
+        for (const Switches& switches : enumerate::on_other_node_axes(question, other.on, grid.frame.switches)) {
+            other.switches = switches;
+            grid.seconds = std::min(grid.seconds, search.seconds_of_member(other, all.choices[member.choices]));
+        }
+    }
+    std::ranges::stable_sort(grids, {}, &PlacedGrid::seconds);
+    if (grids.size() > placed) grids.resize(placed);
+    return grids;
+}
+
+}  // namespace
+
 Members rank_members(const Space& space, const std::vector<Distribution>& grids, const Machine& machine,
                      NumberedGraphs& graphs, const std::vector<bool>& factored) {
     Members all;
     FrameSearch search(space, machine, graphs, all);
     const enumerate::Asked question = asked(space);
-    std::size_t searched = 0;
+    std::vector<std::size_t> ends;  // of each grid's frames
     for (const Distribution& on : grids) {
-        say_searching(space, on, ++searched, grids.size());
-        for (const bool values : enumerate::factored_values(question, on, factored)) {
-            for (const Switches& switches : enumerate::lowered_switches(question, on, values))
-                search.add({on, switches, space.model.trains()});
+        say_searching(space, on, ends.size() + 1, grids.size());
+        for (const ConfigurationFrame& frame : frames_on(question, on, factored)) search.add(frame);
+        ends.push_back(all.frames.size());
+    }
+    for (const PlacedGrid& grid : grids_to_place(space, ends, search, all)) {
+        for (ConfigurationFrame frame : frames_on(question, grid.frame.on, factored)) {
+            for (const Switches& placed : enumerate::on_other_node_axes(question, frame.on, frame.switches))
+                search.add({frame.on, placed, frame.trains});
         }
     }
     // Equal times in the order of the lists, which is the same everywhere.

@@ -113,6 +113,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.record = problem.record.graph;
     space.listing = problem.listing;
     space.ranks = problem.record.ranks;
+    space.several_nodes = machine.ranks_per_node > 1 && space.ranks > machine.ranks_per_node;
     space.options = options;
     space.draws = !problem.record.fanout.empty();
     space.in_shares = problem.record.loading == Loading::sharded;
@@ -141,6 +142,7 @@ enumerate::Asked asked(const Space& space) {
         !rows.empty() && std::any_of(rows.begin() + 1, rows.end(), [&](auto n) { return n < space.shape.vertices; });
     question.layer_by_layer = space.model.depth > max_enumerated_layers;
     question.drops_attention = space.drops_attention;
+    question.several_nodes = space.several_nodes;
     return question;
 }
 

@@ -19,6 +19,7 @@ struct Space {
     Listing listing;     // of its file
     lower::GraphShape shape;
     int ranks = 1;
+    bool several_nodes = false;  // whether they are on more than one, of several ranks each
     SelectOptions options;
     std::int64_t memory_per_rank = 0;
     TensorMemory memory{};  // whose memory that is

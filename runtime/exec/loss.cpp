@@ -16,16 +16,15 @@ kernels::LossInput input_of(const LossStep& step, const StepContext& context) {
 }
 
 // The parts of the other ranks of the y-group, one after the other, behind this rank's. Returns how many ranks it has.
-std::int64_t gather_parts(const StepContext& context, kernels::SoftmaxPart* own, std::int64_t rows) {
+std::int64_t gather_parts(const LossStep& step, const StepContext& context, kernels::SoftmaxPart* own,
+                          std::int64_t rows) {
     const int group = context.store.schedule().grid.y;
-    const int first = context.store.rank() / group * group;
     const auto bytes = static_cast<std::size_t>(rows) * sizeof(kernels::SoftmaxPart);
     if (bytes == 0) return group;
     std::vector<comm::Send> sends;
     std::vector<comm::Receive> receives;
     auto* place = reinterpret_cast<std::byte*>(own) + bytes;
-    for (int peer = first; peer < first + group; ++peer) {
-        if (peer == context.store.rank()) continue;
+    for (const int peer : step.peers(context.store.schedule(), context.store.rank())) {
         sends.push_back({peer, {reinterpret_cast<const std::byte*>(own), bytes}});
         receives.push_back({peer, {place, bytes}});
         place += bytes;
@@ -45,7 +44,7 @@ void run_step(const LossStep& step, const StepContext& context) {
     if (!step.column_parallel(store.schedule())) return context.kernels.softmax_cross_entropy(logits, input, loss);
     auto* parts = reinterpret_cast<kernels::SoftmaxPart*>(store.staging(context.step));
     context.kernels.softmax_parts(logits, input.split, parts);
-    const std::int64_t ranks = gather_parts(context, parts, logits.rows);
+    const std::int64_t ranks = gather_parts(step, context, parts, logits.rows);
     context.kernels.softmax_totals(parts, logits.rows, ranks, parts);
     context.kernels.softmax_gradient(logits, input, parts, loss);
 }

@@ -31,6 +31,7 @@ search::ConfigurationFrame frame_of(const Distribution& on, const Switches& swit
     frame.switches.permutation = switches.permutation;
     if (switches.parts && on.grid.x > 1) frame.switches.parts = on.grid.x;
     frame.switches.factored_values = switches.factored;
+    frame.switches.node_axis = switches.node_axis;
     return frame;
 }
 
@@ -115,7 +116,7 @@ void check_separate_passes(const TestProblem& problem, const Schedule& schedule,
 }
 
 std::string describe(const TestProblem& problem, const Configuration& configuration, const Switches& switches) {
-    return fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}{}",
+    return fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}{}{}",
                        problem.name(), scheme_of(configuration), configuration.grid.text(), text(configuration.forward),
                        text(configuration.backward), text(configuration.operands),
                        static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
@@ -129,6 +130,9 @@ std::string describe(const TestProblem& problem, const Configuration& configurat
                                                                     : "",
                        configuration.attention == AttentionScores::stored ? ", stored attention" : "",
                        configuration.ring ? ", ring" : "",
+                       configuration.node_axis == NodeAxis::x   ? ", nodes along x"
+                       : configuration.node_axis == NodeAxis::z ? ", nodes along z"
+                                                                : "",
                        switches.buffer_bytes > 0 ? fmt::format(", buffers of {}", switches.buffer_bytes) : "");
 }
 

@@ -49,6 +49,7 @@ struct Switches {
     std::int64_t buffer_bytes =
         0;                 // that products may have of what others send; as few as they can where these are too few
     bool relayed = false;  // panels that are exchanged
+    NodeAxis node_axis = NodeAxis::y;
 };
 
 // Every two switches are off and off, off and on, on and off, and on and on together in some of the rows (an orthogonal
@@ -71,6 +72,7 @@ inline Switches switches_in_turn(std::size_t run) {
     Switches switches = pairwise_switches[(run + run / 8 + run / 64) % pairwise_switches.size()];
     switches.buffer_bytes = buffers[run % buffers.size()];
     switches.relayed = run / 16 % 2 == 1;
+    switches.node_axis = static_cast<NodeAxis>((run + run / 3 + run / 9) % 3);
     return switches;
 }
 

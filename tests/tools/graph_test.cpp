@@ -274,6 +274,7 @@ TEST(Catalog, MachinesFromDataSheets) {
     EXPECT_EQ(mine["memory_bytes_per_second"], 0.8 * 3.35e12);
     EXPECT_EQ(gnnplan("plan --graph reddit --ranks 8 --machine " + file).code, 0);
     EXPECT_EQ(gnnplan(figures).json()["schema"], "gnnplan.machine/1");
+    EXPECT_EQ(gnnplan(figures + " --cards 2").json()["network_cards"]["per_node"], 2);
     for (const char* wrong : {"--fp32 67", "--fp32 fast", "--in-node 450", "--memory-bandwidth 3.35", "--l2 0"})
         EXPECT_EQ(gnnplan(figures + " " + wrong).code, 64) << wrong;
 }

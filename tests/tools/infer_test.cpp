@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 namespace gnnplan::testing {
 namespace {
@@ -33,6 +34,35 @@ TEST_F(Inference, PlansOnePassWithWhatComesBeforeIt) {
     const Outcome shown = gnnplan(infer);
     EXPECT_THAT(shown.out, AllOf(HasSubstr("load + pass"), HasSubstr("run      loading "), HasSubstr("one pass "),
                                  Not(HasSubstr("epoch"))));
+}
+
+// DEAL's graph on its machines: what is picked is the fastest from the file to the outputs, with the edges sorted by
+// all 32 cores of a rank, and it is DEAL's P x M. One core would take longer to load than the pass takes, and pick
+// another.
+TEST_F(Inference, PlansDealsOwnCase) {
+    const std::string deal =
+        "plan --task infer --fanout 50 --graph ogbn-papers100m:deal --widths 128,128,128,128 --ranks 16 --json ";
+    const auto seconds_of = [](const auto& plan) {
+        const auto& predicted = plan["predicted"];
+        return std::pair{
+            predicted["loading_seconds"]["total"].template get<double>(),
+            predicted["setup_seconds"].template get<double>() + predicted["epoch_seconds"].template get<double>()};
+    };
+    const auto chosen = gnnplan(deal + "--machine r5-16xlarge").json();
+    EXPECT_EQ(chosen["configuration"]["scheme"], "rdm");
+    EXPECT_GT(chosen["configuration"]["grid"][1], 1);
+    const auto [load, pass] = seconds_of(chosen);
+    for (const char* pin : {"--scheme 2d --grid 4x4", "--scheme 1d", "--scheme 1.5d"}) {
+        const auto [other_load, other_pass] = seconds_of(gnnplan(deal + "--machine r5-16xlarge " + pin).json());
+        EXPECT_LE(load + pass, other_load + other_pass) << pin;
+    }
+    auto one_core = gnnplan("machines show r5-16xlarge --json").json();
+    one_core.erase("threads_per_rank");
+    std::ofstream(folder / "one-core.json") << one_core;
+    const auto [long_load, same_pass] =
+        seconds_of(gnnplan(deal + "--machine " + (folder / "one-core.json") + " --scheme rdm --grid 1x16").json());
+    EXPECT_GT(long_load, 5 * load);
+    EXPECT_GT(long_load, same_pass);
 }
 
 TEST_F(Inference, DrawsAtMostWhatIsAskedFor) {

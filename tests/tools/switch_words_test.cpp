@@ -57,6 +57,8 @@ std::vector<Example> examples() {
         {"dealt-row scores", scores(Scores::dealt_rows)},
         {"stored attention", with([](Configuration& c) { c.attention = AttentionScores::stored; })},
         {"ring", with([](Configuration& c) { c.ring = true; })},
+        {"nodes along x", with([](Configuration& c) { c.node_axis = NodeAxis::x; })},
+        {"nodes along z", with([](Configuration& c) { c.node_axis = NodeAxis::z; })},
         {"bf16", with([](Configuration& c) { c.bf16 = true; })},
         {"inexact", with([](Configuration& c) { c.bf16 = true; })},
     };

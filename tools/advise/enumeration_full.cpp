@@ -28,6 +28,7 @@ Machine weighing_machine(const io::EnumerationDocument& document, double weight)
     Machine machine = preset("cpu-node");
     machine.intra_node = link;
     machine.inter_node = link;
+    machine.network_cards.reset();
     const double redistribution = static_cast<double>(document.vertices) * bytes_per_element / link.bytes_per_second;
     const double sparse = redistribution / weight;
     machine.spmm = {{1, 2 * static_cast<double>(document.nonzeros) / sparse}};

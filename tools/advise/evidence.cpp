@@ -68,7 +68,9 @@ std::string published_text(const Machine& machine, Task task, const std::string&
         const bool model_compared = model == "gcn" || model == "gat";
         return fmt::format(
             "{}In published inference of GCN and GAT, 16 machines gained over 2 between 0.5 and 1.9 times what is "
-            "predicted; the order of the cases was not confirmed, nor were seconds (docs/published.md).",
+            "predicted; the order of the cases was not confirmed, nor were seconds (docs/published.md). Seconds are "
+            "rather too small than too large: all cores of a rank are taken to load equally fast, and files to be read "
+            "in no time.",
             model_compared ? "" : fmt::format("No published {} inference was compared. ", model_title(model)));
     }
     return not_compared(machine, model) +

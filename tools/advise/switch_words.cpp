@@ -268,6 +268,28 @@ SwitchWords bf16() {
     };
 }
 
+SwitchWords node_axis() {
+    return {
+        .key = "node_axis",
+        .value_of = value_at<&Configuration::node_axis>,
+        .values = {{"ranks of a node along y", "along y"},
+                   {"ranks of a node along x",
+                    "along x",
+                    {"nodes along x", "a node has ranks with different rows, which exchange rows within it"}},
+                   {"ranks of a node along z",
+                    "along z",
+                    {"nodes along z", "a node has ranks with different parts of sums, which add them up within it"}}},
+        .pin = pin_of<&SelectOptions::node_axis>({
+            .flag = "--node-axis",
+            .values = {{"y", 0}, {"x", 1}, {"z", 2}},
+            .help =
+                "Pin along which axis of the grid ranks are numbered first, so that they share a node: y (ranks that "
+                "share rows), x (ranks that have different rows) or z (ranks that add up parts of sums)",
+            .no_effect = "ranks have one order on {}",
+        }),
+    };
+}
+
 SwitchWords exactness() {
     return {
         .key = "exact",
@@ -279,7 +301,7 @@ SwitchWords exactness() {
 
 constexpr std::array places_in_help = {"exchange", "overlap", "factored_values", "attention",
                                        "scores",   "ring",    "permutation",     "loss_rows",
-                                       "bf16",     "parts",   "constant_input"};
+                                       "bf16",     "parts",   "constant_input",  "node_axis"};
 
 }  // namespace
 
@@ -295,10 +317,10 @@ std::string SwitchWords::flag_with(std::size_t value) const {
 }
 
 const std::vector<SwitchWords>& switch_words() {
-    static const std::vector<SwitchWords> rows{
-        exchange(),       overlap(),     permutation(), parts(),           replicated_input(),
-        constant_input(), column_loss(), loss_rows(),   factored_values(), scores(),
-        attention(),      ring(),        bf16(),        exactness()};
+    static const std::vector<SwitchWords> rows{exchange(),         overlap(),        permutation(), parts(),
+                                               replicated_input(), constant_input(), column_loss(), loss_rows(),
+                                               factored_values(),  scores(),         attention(),   ring(),
+                                               node_axis(),        bf16(),           exactness()};
     return rows;
 }
 

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -35,6 +36,21 @@ std::string device_text(const Machine& machine) {
                 : "");
 }
 
+std::string cards_text(const Machine& machine) {
+    if (!machine.network_cards) return "";
+    const NetworkCards& cards = *machine.network_cards;
+    return fmt::format(", {} for the node ({} card{})", rate(cards.node_bytes_per_second(), "GB/s"), cards.per_node,
+                       cards.per_node == 1 ? "" : "s");
+}
+
+// What a rank has between nodes while all ranks of its node send.
+double share_between_nodes(const Machine& machine) {
+    const double alone = machine.inter_node.bytes_per_second;
+    return machine.network_cards
+               ? std::min(alone, machine.network_cards->node_bytes_per_second() / machine.ranks_per_node)
+               : alone;
+}
+
 std::string machine_text(const Machine& machine) {
     std::string out;
     const auto add = [&](const char* label, const std::string& text) { out += labelled(label, text, 12); };
@@ -46,8 +62,12 @@ std::string machine_text(const Machine& machine) {
     add("measured", machine.measured ? "here" : "no");
     add("node", fmt::format("{} ranks, {} each{}", machine.ranks_per_node, limit_text(machine.memory_per_rank),
                             device_text(machine)));
+    if (machine.threads_per_rank)
+        add("loading",
+            fmt::format("{} thread{} a rank", *machine.threads_per_rank, *machine.threads_per_rank == 1 ? "" : "s"));
     add("in a node", link(machine.intra_node));
-    add("between", link(machine.inter_node) + " per rank");
+    if (machine.all_to_all) add("all-to-all", link(*machine.all_to_all) + " where all ranks of a node exchange");
+    add("between", link(machine.inter_node) + " per rank" + cards_text(machine));
     add("GEMM", rate(machine.gemm_flops_per_second, "GFLOP/s"));
     add("streaming", rate(machine.memory_bytes_per_second, "GB/s"));
     add("step", format_seconds(machine.step_seconds) + " of overhead");
@@ -150,7 +170,7 @@ int list_machines(const Context& context, const ListOptions& options) {
                  {"source"}});
     for (const Machine& machine : catalog::machines()) {
         table.add({machine.name, std::to_string(machine.ranks_per_node), limit_text(machine.memory_per_rank),
-                   rate(machine.intra_node.bytes_per_second, "GB/s"), rate(machine.inter_node.bytes_per_second, "GB/s"),
+                   rate(machine.intra_node.bytes_per_second, "GB/s"), rate(share_between_nodes(machine), "GB/s"),
                    short_source(machine.source, ":,")});
     }
     print(table.text(use_color(context.color), line_width()));

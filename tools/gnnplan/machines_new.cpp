@@ -24,7 +24,7 @@ namespace {
 
 struct NewOptions {
     std::string name = "described";
-    std::optional<std::int64_t> ranks_per_node;
+    std::optional<std::int64_t> ranks_per_node, cards, cores;
     std::int64_t memory = 0, l2 = std::int64_t{40} << 20;
     std::string memory_bandwidth, in_node, between_nodes, flops;
     bool cpu = false;
@@ -82,6 +82,8 @@ int describe(const Context&, const NewOptions& options) {
     sheet.in_node_bytes_per_second = parse_bandwidth(options.in_node, "--in-node");
     sheet.between_nodes_bytes_per_second = parse_bandwidth(options.between_nodes, "--between-nodes");
     sheet.cache_bytes = options.l2;
+    sheet.threads_per_rank = static_cast<int>(options.cores.value_or(0));
+    sheet.network_cards = static_cast<int>(options.cards.value_or(0));
     const std::string text = io::write_machine(catalog::machine_of(sheet));
     if (!options.output) {
         print(text);
@@ -112,8 +114,16 @@ void add_machines_new(CLI::App& machines, Context& context) {
     add_rate("--fp32", options->flops, "Peak of a rank in single precision, without tensor cores, such as 67TF");
     add_rate("--in-node", options->in_node,
              "Peak bandwidth of a rank to the other ranks of its node, in one direction, such as 450GB/s");
-    add_rate("--between-nodes", options->between_nodes,
-             "Peak bandwidth of a rank to other nodes, in one direction: a node's network divided by its ranks");
+    add_rate(
+        "--between-nodes", options->between_nodes,
+        "Peak bandwidth of a rank to other nodes, in one direction: a node's network divided by its ranks, or with "
+        "--cards that of one network card");
+    add_count(
+        command, "--cards", options->cards,
+        "How many network cards a node has, which its ranks share: then what leaves and enters the node is limited",
+        {1, max_ranks});
+    add_count(command, "--cores", options->cores,
+              "How many processor cores a rank has to load graphs with; default: as if it had one", {1, max_ranks});
     command.add_flag("--cpu", options->cpu, "Ranks are processors that share the node's memory, not GPUs");
     add_size(command, "--l2", options->l2, "The L2 cache of a GPU; default: 40MiB");
     command.add_option("--name", options->name, "The name of the machine in plans")

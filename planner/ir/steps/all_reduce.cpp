@@ -12,7 +12,7 @@ namespace {
 class SummingRanks {
 public:
     SummingRanks(const Grid& grid, const Axes& axes, int rank) : grid_(grid), rank_(rank) {
-        for (const Axis axis : {Axis::x, Axis::z, Axis::y}) {  // of which y is the fastest in the order of ranks
+        for (const Axis axis : grid.slowest_first()) {
             if (!axes.contains(axis)) continue;
             axes_[static_cast<std::size_t>(count_++)] = axis;
             size_ *= grid.extent(axis);

@@ -9,15 +9,18 @@ namespace gnnplan {
 
 namespace {
 
-// The groups of ranks along y whose rows of a matrix of `whole` rows meet `rows`, numbered by x, then z.
+// The first of the y-group that is the i-th in the order of rows.
+int first_of_group(const Grid& grid, std::int64_t i) { return grid.rank_of_block(static_cast<int>(i * grid.y)); }
+
+// The groups of ranks along y whose rows of a matrix of `whole` rows meet `rows`, in the order of rows.
 Range groups_meeting(const Grid& grid, std::int64_t whole, Range rows) {
     const std::int64_t groups = std::int64_t{grid.x} * grid.z;
-    // Groups are in the order of their rows: the first of which `holds` is true, as it then is of all behind it.
+    // The first of which `holds` is true, as it then is of all behind it.
     const auto first = [&](const auto& holds) {
         std::int64_t low = 0, high = groups;
         while (low < high) {
             const std::int64_t middle = (low + high) / 2;
-            const Range of = split_block(whole, layout_f().rows, grid, static_cast<int>(middle * grid.y));
+            const Range of = split_block(whole, layout_f().rows, grid, first_of_group(grid, middle));
             holds(of) ? high = middle : low = middle + 1;
         }
         return low;
@@ -62,8 +65,10 @@ std::vector<int> RedistributeStep::peers(const Schedule& schedule, int rank) con
     const auto own = [&](std::int64_t whole) { return split_block(whole, layout_f().rows, grid, rank); };
     std::set<int> peers;
     for (const Range groups : {groups_meeting(grid, to, own(from)), groups_meeting(grid, from, own(to))}) {
-        for (auto other = groups.begin * grid.y; other < groups.end * grid.y; ++other)
-            peers.insert(static_cast<int>(other));
+        for (auto group = groups.begin; group < groups.end; ++group) {
+            const int first = first_of_group(grid, group);
+            for (int iy = 0; iy < grid.y; ++iy) peers.insert(grid.neighbour(first, Axis::y, iy));
+        }
     }
     peers.erase(rank);
     return {peers.begin(), peers.end()};

@@ -19,6 +19,7 @@ Machine base() {
     machine.memory_per_rank = 1 << 30;
     machine.intra_node = {1e-6, 1 * giga};
     machine.inter_node = {1e-5, 0.5 * giga};
+    machine.network_cards = NetworkCards{1, 0.5 * giga};
     machine.spmm = {{64, 1 * giga}};
     machine.gemm_flops_per_second = 1 * giga;
     machine.memory_bytes_per_second = 1 * giga;
@@ -160,6 +161,7 @@ TEST(Fit, LinksFollowTheMessages) {
     EXPECT_NEAR(machine.intra_node.bytes_per_second / (8 * giga), 1, 0.01);
     EXPECT_NEAR(machine.inter_node.bytes_per_second / (0.125 * giga), 1, 0.01);
     EXPECT_NEAR(machine.inter_node.latency_seconds / 5e-5, 1, 0.01);
+    EXPECT_FALSE(machine.network_cards) << "ranks have measured their share";
     ASSERT_TRUE(machine.calibration->all_reduce);
     EXPECT_NEAR(machine.calibration->all_reduce->bytes_per_second / (2 * giga), 1, 0.01);
     EXPECT_NO_THROW(validate(machine));

@@ -71,6 +71,19 @@ TEST(Machines, RanksAndMemoryAreThePublications) {
     }
 }
 
+// A rank alone has a card to itself.
+TEST(Machines, RanksOfANodeShareItsNetworkCards) {
+    for (const Machine& machine : machines()) {
+        SCOPED_TRACE(machine.name);
+        ASSERT_TRUE(machine.network_cards);
+        EXPECT_LE(machine.network_cards->per_node, machine.ranks_per_node);
+        EXPECT_EQ(machine.network_cards->bytes_per_second, machine.inter_node.bytes_per_second);
+    }
+    EXPECT_EQ(find_machine("r5-16xlarge").threads_per_rank, 32);
+    EXPECT_EQ(find_machine("xeon-9242").threads_per_rank, 46);
+    EXPECT_DOUBLE_EQ(find_machine("a6000x8").all_to_all.value().bytes_per_second, 20e9 / 1.86);
+}
+
 TEST(Machines, CardsKeepAReserve) {
     for (const Machine& machine : machines()) {
         EXPECT_EQ(machine.usable_memory(), machine.memory_per_rank - (machine.accelerators ? gib : 0)) << machine.name;
@@ -84,7 +97,8 @@ TEST(Machines, RatesStayBelowPublishedPeaks) {
     EXPECT_LT(find_machine("dgx-1-v100").intra_node.bytes_per_second, 150e9);
     EXPECT_LT(find_machine("dgx-a100").intra_node.bytes_per_second, 300e9);
     EXPECT_LT(find_machine("summit").intra_node.bytes_per_second, 50e9);
-    EXPECT_LT(6 * find_machine("summit").inter_node.bytes_per_second, 25e9);
+    EXPECT_LT(find_machine("summit").network_cards.value().node_bytes_per_second(), 25e9);
+    EXPECT_EQ(find_machine("summit").network_cards.value().per_node, 2);           // one a socket
     EXPECT_LT(find_machine("r5-16xlarge").inter_node.bytes_per_second, 25e9 / 8);  // DEAL: 25 Gbps Ethernet
     // Without reuse, 4w + 8 bytes per nonzero: at w = 128 on an A6000, 2 * 128 / 520 flops a byte of 614.4 GB/s.
     EXPECT_DOUBLE_EQ(spmm_flops_per_second(find_machine("a6000x8"), 128), 256.0 / 520 * 0.8 * 768e9);
@@ -129,6 +143,9 @@ TEST(DataSheet, FollowsTheRulesOfThePresets) {
     EXPECT_DOUBLE_EQ(mine.gemm_flops_per_second, preset.gemm_flops_per_second);
     EXPECT_DOUBLE_EQ(mine.step_seconds, preset.step_seconds);
     EXPECT_DOUBLE_EQ(spmm_flops_per_second(mine, 100), spmm_flops_per_second(preset, 100));
+    EXPECT_FALSE(mine.network_cards);
+    sheet.network_cards = 8;
+    EXPECT_EQ(machine_of(sheet).network_cards, preset.network_cards);
     sheet.flops_per_second = 0;
     EXPECT_THROW(machine_of(sheet), Error);
 }

@@ -150,5 +150,22 @@ TEST(LoadingSeconds, MachinesThatWereNotMeasuredTakeWhatIsUsual) {
     EXPECT_NEAR(seconds({4, 1, 1}, preset).cut, 18 * usual.cut_seconds_per_nonzero, 1e-12);
 }
 
+// Not measured, what one thread takes is divided by the threads of a rank.
+TEST(LoadingSeconds, AreDividedByTheThreadsOfARank) {
+    Machine machine = messages_of_a_second();
+    machine.intra_node = machine.inter_node = {0, 1e18};
+    machine.calibration.reset();
+    const LoadingSeconds one = seconds({4, 1, 1}, machine);
+    machine.threads_per_rank = 32;
+    const LoadingSeconds many = seconds({4, 1, 1}, machine);
+    EXPECT_NEAR(many.total(), one.total() / 32, 1e-9 * one.total());
+    EXPECT_NEAR(many.rows, one.rows / 32, 1e-9 * one.rows);
+    machine.threads_per_rank.reset();
+    machine.calibration.emplace().threads = 8;
+    EXPECT_NEAR(seconds({4, 1, 1}, machine).total(), one.total() / 8, 1e-9 * one.total());
+    machine.calibration->loading = LoadingCost{1, 1, 1, 1};
+    EXPECT_EQ(loading_cost(machine), (LoadingCost{1, 1, 1, 1})) << "was measured with all threads";
+}
+
 }  // namespace
 }  // namespace gnnplan::cost

@@ -41,6 +41,30 @@ TEST(Switches, RowsAreThoseOfTheFields) {
     EXPECT_EQ(rows_of_table, keys.keys);
 }
 
+// Ranks that are numbered along another axis first lie on other nodes, where there are several and two axes.
+TEST(Switches, NodeAxesAreLookedAtWhereTheyDiffer) {
+    const SiteGraph model = model_of("gcn");
+    Asked asked{model};
+    const auto others = [&](const Grid& grid) {
+        std::vector<NodeAxis> axes;
+        for (const Switches& s : on_other_node_axes(asked, {Sharing::replicated, grid}, {}))
+            axes.push_back(s.node_axis);
+        return axes;
+    };
+    EXPECT_TRUE(others({2, 2, 2}).empty()) << "on one node";
+    asked.several_nodes = true;
+    EXPECT_EQ(others({2, 2, 1}), std::vector{NodeAxis::x});
+    EXPECT_EQ(others({2, 1, 2}), std::vector{NodeAxis::x}) << "without ranks along y, z comes first";
+    EXPECT_EQ(others({1, 2, 2}), std::vector{NodeAxis::z});
+    EXPECT_EQ(others({2, 2, 2}), (std::vector{NodeAxis::x, NodeAxis::z}));
+    for (const Grid& grid : {Grid{4, 1, 1}, Grid{1, 4, 1}, Grid{1, 1, 4}}) EXPECT_TRUE(others(grid).empty());
+    EXPECT_EQ(lowered_switches(asked, both, false).front().node_axis, NodeAxis::y);
+    asked.pins.node_axis = NodeAxis::x;
+    EXPECT_TRUE(others({2, 2, 1}).empty()) << "pinned";
+    EXPECT_EQ(lowered_switches(asked, both, false).front().node_axis, NodeAxis::x);
+    EXPECT_EQ(lowered_switches(asked, on_rows, false).front().node_axis, NodeAxis::y) << "the same order of ranks";
+}
+
 // Equal times are ranked in the order in which the search looks at them.
 TEST(Switches, AreLookedAtInTheOrderOfTheSearch) {
     const SiteGraph model = model_of("gcn");

@@ -27,6 +27,21 @@ TEST(Machine, RoundTrip) {
     EXPECT_EQ(read_machine(write_machine(card), "m.json").reserved_bytes, 1 << 20);
 }
 
+TEST(Machine, NetworkCardsAndAllToAllHaveKeysWhereTheyAreKnown) {
+    const json plain = json::parse(write_machine(sample_machine()));
+    for (const char* key : {"network_cards", "all_to_all", "threads_per_rank"})
+        EXPECT_FALSE(plain.contains(key)) << key;
+    Machine machine = sample_machine();
+    machine.network_cards = NetworkCards{2, 12.5e9};
+    machine.all_to_all = Link{1e-5, 1e10};
+    const std::string text = write_machine(machine);
+    EXPECT_EQ(json::parse(text)["network_cards"], json::parse(R"({"per_node": 2, "bytes_per_second": 12.5e9})"));
+    const Machine read = read_machine(text, "m.json");
+    EXPECT_EQ(read.network_cards, machine.network_cards);
+    EXPECT_EQ(read.all_to_all.value().bytes_per_second, 1e10);
+    EXPECT_FALSE(read_machine(plain.dump(), "m.json").network_cards);
+}
+
 TEST(Machine, BlockingHasAKeyWhereItIsNotThatOfCpus) {
     EXPECT_FALSE(json::parse(write_machine(sample_machine())).contains("blocking"));
     EXPECT_EQ(read_machine(write_machine(sample_machine()), "m.json").blocking, Blocking{});

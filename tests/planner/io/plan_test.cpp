@@ -130,6 +130,22 @@ TEST(Plan, Bf16HasKeysWhereItIs) {
     EXPECT_THROW(validate(plan), Error) << "products round unsaid";
 }
 
+// Ranks of the schedule are numbered as the configuration says, which has a key where that is not along y first.
+TEST(Plan, TheAxisWithinNodesHasAKeyWhereItIsAnother) {
+    EXPECT_FALSE(sample_json()["configuration"].contains("node_axis"));
+    Plan plan = sample_plan();
+    plan.candidates[1].configuration.node_axis = NodeAxis::x;
+    EXPECT_THROW(validate(plan), Error) << "the schedule numbers ranks along y first";
+    EXPECT_THROW(write_plan(plan), Error);
+    plan.candidates[1].schedule.grid.nearest = Axis::x;
+    const std::string text = write_plan(plan);
+    const Plan read = read_plan(text, "plan.json");
+    EXPECT_EQ(write_plan(read), text);
+    EXPECT_EQ(read.candidates[0].schedule.grid.nearest, Axis::y);
+    EXPECT_EQ(read.candidates[1].schedule.grid.nearest, Axis::x);
+    EXPECT_EQ(json::parse(text)["candidates"][1]["configuration"]["node_axis"], "x");
+}
+
 Plan with_alternatives() {
     Plan plan = sample_plan();
     Alternative alternative{{"scheme", "1d"}, true, plan.candidates[0].configuration, plan.candidates[0].predicted};

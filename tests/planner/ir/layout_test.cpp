@@ -2,6 +2,8 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/layout.hpp>
 
+#include <array>
+#include <set>
 #include <vector>
 
 namespace gnnplan {
@@ -50,6 +52,36 @@ TEST(Grid, CoordinatesAndRanksAreInverse) {
                       rank);
         }
     }
+}
+
+// Ranks are numbered along the nearest axis first, then along the others in the order y, z, x; blocks go by
+// coordinates.
+TEST(Grid, RanksAreNumberedAlongTheNearestAxisFirst) {
+    for (Grid grid : grids) {
+        for (const Axis nearest : {Axis::x, Axis::y, Axis::z}) {
+            grid.nearest = nearest;
+            std::set<int> met;
+            for (int rank = 0; rank < grid.size(); ++rank) {
+                const int ix = grid.coordinate(rank, Axis::x), iy = grid.coordinate(rank, Axis::y);
+                const int iz = grid.coordinate(rank, Axis::z);
+                EXPECT_EQ(grid.rank_at(ix, iy, iz), rank);
+                EXPECT_EQ(grid.rank_of_block(grid.block_of_rank(rank)), rank);
+                met.insert(grid.block_of_rank(rank));
+                EXPECT_EQ(grid.neighbour(rank, Axis::x, 0), grid.rank_at(0, iy, iz));
+                if (rank + 1 < grid.size() && grid.coordinate(rank, nearest) + 1 < grid.extent(nearest)) {
+                    EXPECT_EQ(grid.neighbour(rank, nearest, grid.coordinate(rank, nearest) + 1), rank + 1);
+                }
+            }
+            EXPECT_EQ(met.size(), static_cast<std::size_t>(grid.size()));
+        }
+    }
+    const auto strides_of = [](Axis nearest) {
+        const Grid grid{2, 3, 4, nearest};
+        return std::array{grid.stride(Axis::x), grid.stride(Axis::y), grid.stride(Axis::z)};
+    };
+    EXPECT_EQ(strides_of(Axis::y), (std::array{12, 1, 3}));
+    EXPECT_EQ(strides_of(Axis::x), (std::array{1, 2, 6}));
+    EXPECT_EQ(strides_of(Axis::z), (std::array{12, 4, 1}));
 }
 
 // In R the blocks of an x-block's y-group are consecutive pieces of the C block: redistribution stays inside the

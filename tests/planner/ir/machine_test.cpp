@@ -37,6 +37,16 @@ TEST(Machine, RefusesWhatCannotBe) {
         [](Machine& m) { m.memory_bytes_per_second = 0; },
         [](Machine& m) { m.step_seconds = -1; },
         [](Machine& m) { m.reserved_bytes = -1; },
+        [](Machine& m) { m.threads_per_rank = 0; },
+        [](Machine& m) {
+            m.network_cards = NetworkCards{0, 1e9};
+        },
+        [](Machine& m) {
+            m.network_cards = NetworkCards{1, 0};
+        },
+        [](Machine& m) {
+            m.all_to_all = Link{1e-6, 0};
+        },
         [](Machine& m) { m.reserved_bytes = m.memory_per_rank; },
     };
     for (const auto& alter : alterations) {

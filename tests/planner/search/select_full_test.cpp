@@ -49,6 +49,49 @@ TEST(SelectFull, ShowsTheFastestOfEveryGrid) {
     EXPECT_EQ(shown, expected);
 }
 
+// Which axis of the grid lies within nodes changes times alone: as many bytes are sent, and a rank needs as much
+// memory.
+TEST(SelectFull, RanksOfANodeDifferAlongTheAxisThatIsFaster) {
+    Machine nodes = machine();
+    nodes.ranks_per_node = 2;
+    nodes.inter_node = {1e-5, 1e8};
+    const auto chosen = [&](const Grid& grid, std::optional<NodeAxis> axis) {
+        SelectOptions options;
+        options.scheme = "rdm";
+        options.grid = grid;
+        options.node_axis = axis;
+        const SelectResult result = select(problem(widths, grid.size(), products), nodes, options);
+        return result.selection.value();
+    };
+    std::set<NodeAxis> best;
+    for (const Grid& grid : {Grid{2, 2, 1}, Grid{8, 2, 1}, Grid{2, 8, 1}, Grid{2, 2, 2}}) {
+        SCOPED_TRACE(grid.text());
+        const Selection searched = chosen(grid, std::nullopt);
+        const RankedConfiguration& first = searched.ranked.front();
+        best.insert(first.configuration.node_axis);
+        double least = std::numeric_limits<double>::infinity();
+        for (const NodeAxis axis : {NodeAxis::y, NodeAxis::x, NodeAxis::z}) {
+            const RankedConfiguration& pinned = chosen(grid, axis).ranked.front();
+            least = std::min(least, pinned.predicted.epoch_seconds);
+            Configuration same = pinned.configuration;
+            same.node_axis = first.configuration.node_axis;
+            if (!(same == first.configuration)) continue;
+            EXPECT_EQ(pinned.predicted.total_bytes, first.predicted.total_bytes);
+            EXPECT_EQ(pinned.predicted.peak_bytes_per_rank, first.predicted.peak_bytes_per_rank);
+        }
+        EXPECT_EQ(first.predicted.epoch_seconds, least);
+        const auto& worth = searched.plan.alternatives;
+        EXPECT_TRUE(std::ranges::any_of(worth, [](const Alternative& a) { return a.choice.key == "node_axis"; }));
+        EXPECT_NO_THROW(validate(searched.plan));
+    }
+    EXPECT_GT(best.size(), 1U) << "not the same axis everywhere";
+    nodes.ranks_per_node = 16;
+    const Selection together = chosen({2, 2, 1}, std::nullopt);
+    for (const RankedConfiguration& r : together.ranked) EXPECT_EQ(r.configuration.node_axis, NodeAxis::y);
+    EXPECT_TRUE(std::ranges::none_of(together.plan.alternatives,
+                                     [](const Alternative& a) { return a.choice.key == "node_axis"; }));
+}
+
 TEST(SelectFull, SaysWhatItIsAt) {
     std::vector<std::string> said;
     SelectOptions options;

@@ -102,7 +102,8 @@ std::string distribution(const Plan& plan) {
     if (plan.problem.ranks == 1) return "\n# One rank: nothing is sharded and nothing is sent.\n";
     const Configuration& c = plan.candidates.front().configuration;
     std::string out =
-        "\n# The plan's ranks.\n#\n" + comment("launch", launch_line(plan)) + comment("mesh", device_mesh(c.grid)) +
+        "\n# The plan's ranks.\n#\n" + comment("launch", launch_line(plan)) +
+        comment("mesh", device_mesh(c.grid_of_ranks())) +
         "# Where each matrix lies, as DTensor's placements on that mesh. DTensor holds no sparse matrices:\n"
         "# each rank cuts its own block of A. Blocks of the plan differ by at most one row; torch.chunk's\n"
         "# may differ by more.\n" +

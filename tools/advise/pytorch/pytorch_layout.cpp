@@ -18,7 +18,7 @@ char letter(Axis axis) { return axis == Axis::x ? 'x' : axis == Axis::y ? 'y' : 
 // In the order in which ranks are numbered, the last one fastest; all three of a single rank.
 std::vector<Axis> mesh_axes(const Grid& grid) {
     std::vector<Axis> axes;
-    for (const Axis axis : {Axis::x, Axis::z, Axis::y}) {
+    for (const Axis axis : grid.slowest_first()) {
         if (grid.extent(axis) > 1) axes.push_back(axis);
     }
     return axes;

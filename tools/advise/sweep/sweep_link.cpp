@@ -3,6 +3,9 @@
 namespace gnnplan::tools {
 
 void set_bandwidth(Machine& machine, Link& link, double bytes_per_second) {
+    const double ratio = bytes_per_second / link.bytes_per_second;
+    if (&link == &machine.inter_node && machine.network_cards) machine.network_cards->bytes_per_second *= ratio;
+    if (&link == &machine.intra_node && machine.all_to_all) machine.all_to_all->bytes_per_second *= ratio;
     link.bytes_per_second = bytes_per_second;
     link.segments.clear();
     if (&link != &machine.intra_node || !machine.calibration) return;

@@ -77,6 +77,8 @@ struct Configuration : Switches {
     auto operator<=>(const Configuration&) const = delete;  // their switches alone are in an order
 
     Distribution on() const { return {sharing, grid}; }
+    // The grid with its ranks in their order.
+    Grid grid_of_ranks() const;
 };
 
 // Whether an epoch performs exactly what the RDM paper counts, the unused input gradient included.

@@ -36,19 +36,43 @@ private:
     int size_ = 0;
 };
 
-// Ranks are numbered with y fastest, then z, then x: rank = (i_x * z + i_z) * y + i_y, so that the ranks of a y-group,
-// which exchange in every redistribution, are neighbours.
+// Ranks are numbered along one axis first, whose ranks are neighbours and lie within a node, and then along the others
+// in the order y, z, x. Usually that is y: rank = (i_x * z + i_z) * y + i_y, so that the ranks of a y-group, which
+// exchange in every redistribution, are neighbours.
 struct Grid {
     int x = 1;
     int y = 1;
     int z = 1;
+    Axis nearest = Axis::y;
 
     int size() const { return x * y * z; }
+    // The difference of the numbers of two ranks that are next to each other along an axis.
+    int stride(Axis axis) const {
+        if (axis == nearest) return 1;
+        switch (axis) {
+            case Axis::y: return extent(nearest);
+            case Axis::z: return nearest == Axis::x ? x * y : y;
+            case Axis::x: return y * z;
+        }
+        return 1;
+    }
+    // All three, the one along which ranks are numbered last first.
+    std::array<Axis, 3> slowest_first() const;
     // The rank that differs from `rank` in its coordinate of `axis` alone.
     int neighbour(int rank, Axis axis, int coordinate) const;
     int extent(Axis axis) const { return axis == Axis::x ? x : axis == Axis::y ? y : z; }
-    int coordinate(int rank, Axis axis) const;
-    int rank_at(int ix, int iy, int iz) const { return (ix * z + iz) * y + iy; }
+    int coordinate(int rank, Axis axis) const {
+        if (nearest == Axis::y && axis == Axis::x) return rank / (y * z);  // asked for in innermost loops
+        return rank / stride(axis) % extent(axis);
+    }
+    int rank_at(int ix, int iy, int iz) const {
+        return ix * stride(Axis::x) + iy * stride(Axis::y) + iz * stride(Axis::z);
+    }
+    // The rank with the i-th block of a dimension that is split over x, then z, then y.
+    int rank_of_block(int i) const { return rank_at(i / (y * z), i % y, i / y % z); }
+    int block_of_rank(int rank) const {
+        return (coordinate(rank, Axis::x) * z + coordinate(rank, Axis::z)) * y + coordinate(rank, Axis::y);
+    }
     std::string text() const;  // "2x4", or "2x4x3" when z > 1
     bool operator==(const Grid&) const = default;
 };

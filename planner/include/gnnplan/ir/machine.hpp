@@ -196,6 +196,15 @@ struct Calibration {
     std::optional<ProbeReference> probe{};  // the state of the machine meanwhile
 };
 
+// The network cards of a node, which its ranks share: what leaves the node, and what enters it, goes over them.
+struct NetworkCards {
+    int per_node = 1;
+    double bytes_per_second = 0;  // of one card, in one direction
+
+    double node_bytes_per_second() const { return per_node * bytes_per_second; }
+    bool operator==(const NetworkCards&) const = default;
+};
+
 struct Machine {
     std::string name;
     std::string source;     // who measured it, or which publication the figures are from
@@ -204,7 +213,7 @@ struct Machine {
     std::int64_t memory_per_rank = 0;  // bytes
 
     Link intra_node;
-    Link inter_node;             // per rank; ranks of a node that share an interface have its share here
+    Link inter_node;             // per rank: its share of what ranks of a node share, or by itself with network_cards
     std::vector<SpmmRate> spmm;  // by increasing width, at least one; interpolated between, clamped outside
     double gemm_flops_per_second = 0;
     double memory_bytes_per_second = 0;  // streaming: elementwise work, packing, optimiser
@@ -216,6 +225,10 @@ struct Machine {
     Blocking blocking{};               // how its products cut dense operands into slices
     std::int64_t reserved_bytes = 0;   // of memory_per_rank, for what no peak counts, such as CUDA's context
     std::optional<ProbeFigures> probe{};  // rates were rescaled from calibration->probe to these
+    std::optional<NetworkCards> network_cards{};
+    // Within a node, a message of a redistribution in which all ranks of a node exchange; without it, as any message.
+    std::optional<Link> all_to_all{};
+    std::optional<int> threads_per_rank{};  // with which a rank loads a graph; unknown: those of a calibration, else 1
 
     TensorMemory tensor_memory() const { return {accelerators, workspace_bytes, blocking.row_start_bytes}; }
     // Bytes that a plan may use where nobody says otherwise.

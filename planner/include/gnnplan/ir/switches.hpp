@@ -31,6 +31,13 @@ enum class AttentionScores : std::uint8_t {
     stored,     // the forward pass keeps a number for each edge and head, which goes to where the edge's source is
 };
 
+// The axis along which ranks are numbered first (Grid::nearest), so that a node has ranks that differ in it.
+enum class NodeAxis : std::uint8_t {
+    y,  // ranks that share rows, which redistribute among each other
+    x,  // ranks that have different rows, and send each other panels
+    z,  // ranks that have different parts of a product's sum
+};
+
 // Whether a product can pack panels under these switches.
 constexpr bool packs_panels(Exchange exchange, bool overlap) { return !overlap && exchange != Exchange::rows; }
 
@@ -55,6 +62,7 @@ struct Switches {
     bool ring = false;                // of an inference: dense products between columns exchange tiles (RingGemmStep)
     // How layers with additive attention get their scores in training.
     AttentionScores attention = AttentionScores::recompute;
+    NodeAxis node_axis = NodeAxis::y;
 
     // The same with bfloat16 only where products pack panels.
     Switches rounded_where_packed() const {
@@ -81,6 +89,7 @@ struct Switches {
         archive.optional("scores", self.scores, FeltBy{.candidates = false});
         archive.optional("ring", self.ring, FeltBy{.loading = false, .candidates = false});
         archive.optional("attention", self.attention, FeltBy{.loading = false, .candidates = false});
+        archive.optional("node_axis", self.node_axis, FeltBy{.memory = false});
     }
 };
 
@@ -93,6 +102,7 @@ struct Pins {
     std::optional<bool> factored_values;
     std::optional<AttentionScores> attention;  // where backward passes of additive attention have scores from
     std::optional<Scores> scores;              // how ranks make scores of edges together, in models that have any
+    std::optional<NodeAxis> node_axis;         // along which ranks are numbered first, on grids that have such ranks
     std::optional<bool> ring;                  // whether dense products of an inference exchange tiles where they can
     bool bf16 = false;                         // dense operands of products rounded to bfloat16 where panels are packed
     bool partition = false;  // vertices numbered by a partitioner, where the graph is there to be partitioned
@@ -106,6 +116,7 @@ struct Pins {
         switches.permutation = permutation.value_or(false);
         switches.factored_values = factored_values.value_or(false);
         switches.bf16 = bf16;
+        switches.node_axis = node_axis.value_or(NodeAxis::y);
         switches.parts = partition ? x : 0;
         return switches.rounded_where_packed();
     }
