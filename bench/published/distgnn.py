@@ -45,8 +45,10 @@ def memory(planner):
 def summary(found):
     single = [times["1d"] / row["seconds"] for row, times in found if row["sockets"] == 1]
     many = [row["seconds"] / min(times.values()) for row, times in found if row["sockets"] > 1]
+    ratio = {row["data_set"]: times["1d"] / row["seconds"] for row, times in found if row["sockets"] == 1}
+    left = [ratio[row["data_set"]] * row["seconds"] / min(times.values()) for row, times in found if row["sockets"] > 1]
     return {"single": geometric_mean(single), "least": min(single), "most": max(single), "worst": 1 / min(single),
-            "gain": geometric_mean(many), "most_gain": max(many)}
+            "gain": geometric_mean(many), "most_gain": max(many), "least_left": min(left), "most_left": max(left)}
 
 
 def table(found):

@@ -4,7 +4,7 @@ import pathlib, sys, tempfile, unittest
 
 sys.dont_write_bytecode = True
 
-import agreement, cagnet, deal, distgnn, memory, mg_gcn, mg_gcn_figures, orders, planner, schemes, trust
+import agreement, cagnet, deal, distgnn, memory, mg_gcn, mg_gcn_figures, orders, page_more, planner, schemes, trust
 
 
 class Agreement(unittest.TestCase):
@@ -100,6 +100,12 @@ class Schemes(unittest.TestCase):
         self.assertEqual((told["faster"], told["cells"]), (96, 96))
 
 
+    def test_a_trend_is_compared_with_the_published_one(self):
+        told = {"published_growth": 0.95, "spearman": 0.0}
+        self.assertIn("is not as published", page_more.trend(told | {"growth": 1.65}))
+        self.assertIn("about as published", page_more.trend(told | {"growth": 1.1}))
+
+
 class Cagnet(unittest.TestCase):
     def test_judges_the_better_number_of_copies(self):
         found = {("Amazon", 16): {"1D": 3, "1.5D c=2": 4, "1.5D c=4": 2, "2D": 2.5}, ("Amazon", 36): {"1D": 1, "1.5D c=2": 2, "1.5D c=4": 3, "2D": 1.5}}
@@ -123,6 +129,7 @@ class DistGnn(unittest.TestCase):
         self.assertAlmostEqual(told["single"], 0.5)
         self.assertAlmostEqual(told["worst"], 2)
         self.assertAlmostEqual(told["gain"], 4)
+        self.assertAlmostEqual(told["most_left"], 2)  # of which the error of one socket explains half
 
 
 class Kernels(unittest.TestCase):
