@@ -62,13 +62,16 @@ MatrixForm matrix_of(const ModelRecord& model, std::optional<Normalisation> aske
 
 namespace {
 
+bool attends(const ModelRecord& model) { return model.name == "gat"; }
+bool has_epsilon(const ModelRecord& model) { return model.name == "gin"; }
+
 void check_heads(const ModelRecord& model) {
     const char* given = model.heads != 0          ? "`heads`"
                         : model.output_heads != 0 ? "`output-heads`"
                         : model.average_heads     ? "`average-heads`"
                         : model.slope             ? "`slope`"
                                                   : nullptr;
-    if (given != nullptr && model.name != "gat")
+    if (given != nullptr && !attends(model))
         throw Error(ErrorCode::usage, "the model '" + model.name + "' has no heads of attention and no slope", given,
                     "only gat has them");
     constexpr int most = 1024;
@@ -84,15 +87,27 @@ void check_heads(const ModelRecord& model) {
 }  // namespace
 
 void check_has_epsilon(const ModelRecord& model) {
-    if (model.name == "gin") return;
+    if (has_epsilon(model)) return;
     throw Error(ErrorCode::usage, "the model '" + model.name + "' has no epsilon", "`epsilon`",
                 "only gin has one: it adds 1 + epsilon times the vertex's own features");
 }
 
+ModelRecord with_own_settings(ModelRecord model) {
+    if (!attends(model)) {
+        model.heads = model.output_heads = 0;
+        model.average_heads = false;
+        model.slope.reset();
+    }
+    if (!has_epsilon(model)) {
+        model.epsilon = 0;
+        model.trains_epsilon = false;
+    }
+    return model;
+}
+
 ModelRecord with_defaults(ModelRecord model) {
-    const bool attends = model.name == "gat";
-    model.activation = model.activation.value_or(attends ? Activation::elu : Activation::relu);
-    if (attends) {
+    model.activation = model.activation.value_or(attends(model) ? Activation::elu : Activation::relu);
+    if (attends(model)) {
         model.heads = std::max(1, model.heads);
         model.output_heads = std::max(1, model.output_heads);
         model.slope = model.slope.value_or(Heads{}.slope);

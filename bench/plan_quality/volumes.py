@@ -4,14 +4,18 @@
 Asks gnnplan, counts nothing itself, needs no graph. Exits 1 if ours is worse anywhere.
 
     bench/plan_quality/volumes.py --build build/release > docs/volumes.md
+    bench/plan_quality/volumes.py --build build/release --check           # exit status 1 if docs/volumes.md is out of date
+    bench/plan_quality/volumes.py --build build/release --check --sample  # a fifth of its rows, or as GNNPLAN_TEST_SAMPLE says
 """
-import argparse, json, os, pathlib, statistics, subprocess, sys, tempfile
+import argparse, difflib, json, os, pathlib, statistics, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True  # of the file in bench
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import programs
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "volumes.md"
 DATA_SETS = ["ogbn-arxiv:rdm", "ogbn-mag:rdm", "ogbn-products:rdm", "reddit:rdm", "web-google:rdm", "com-orkut:rdm",
              "cami-airways", "cami-oral"]
 RANKS, HIDDEN, LAYERS = (2, 4, 8), (128, 256), (2, 3)
@@ -44,6 +48,8 @@ SpMM only for the whole space: fewer bytes may exist.
 def ranking(gnnplan, problem, words, scratch):
     """The ranking of gnnplan for a problem (words of its command line), as the rows of gnnplan.ranking/1."""
     table = scratch / "table.json"
+    if "--machine" not in words:
+        words = [*words, "--machine", "cpu-node"]  # not this one, of which probes differ
     command = [gnnplan, "plan", *problem, "--memory", "1000TiB", "--top", "1", "--table", table, *words]
     done = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
@@ -88,14 +94,21 @@ def cell(row):
     return f"{row['total_bytes'] / 1e6:,.1f} / {row['sparse_units']:g} ({c['forward']} {c['backward']}, {grid})"
 
 
+def row(case, chosen):
+    name, ranks, _, _ = case
+    ratios = " | ".join(f"{chosen[paper]['total_bytes'] / chosen['ours']['total_bytes']:.2f}" for paper in PAPERS)
+    return f"| {name} | {ranks} | " + " | ".join(cell(of) for of in chosen.values()) + f" | {ratios} |"
+
+
+def heading(layers, hidden):
+    return f"## {layers} layers, {hidden} hidden"
+
+
 def table(cases, layers, hidden):
-    lines = [f"## {layers} layers, {hidden} hidden", "",
+    lines = [heading(layers, hidden), "",
              "MB / SpMM (orders, grid); the last columns are bytes over ours' bytes.", "",
              "| data set | P | 1D | 1.5D | RDM | ours | ours, input varies | 1D | 1.5D | RDM |", "|" + "---|" * 10]
-    for (name, ranks, _, _), chosen in cases.items():
-        ratios = " | ".join(f"{chosen[paper]['total_bytes'] / chosen['ours']['total_bytes']:.2f}" for paper in PAPERS)
-        lines.append(f"| {name} | {ranks} | " + " | ".join(cell(row) for row in chosen.values()) + f" | {ratios} |")
-    return "\n".join(lines)
+    return "\n".join(lines + [row(case, chosen) for case, chosen in cases.items()])
 
 
 def spread(values):
@@ -117,24 +130,64 @@ def summary(cases):
     return "\n".join(lines), worse
 
 
-def main():
-    root = pathlib.Path(__file__).resolve().parents[2]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=str(root / "build/release"), help="folder of the build")
-    (gnnplan,) = programs.built(parser.parse_args().build, "gnnplan")
-    cases = {}
+def all_cases():
+    return [(name, ranks, layers, hidden) for layers in LAYERS for hidden in HIDDEN for name in DATA_SETS for ranks in RANKS]
+
+
+def sampled(cases, text):
+    """One case in N of "N" or "N:K", from the K-th on."""
+    every, _, first = text.partition(":")
+    return cases[int(first or 0) % int(every)::int(every)]
+
+
+def chosen_of(gnnplan, cases):
     with tempfile.TemporaryDirectory() as folder:
-        for layers in LAYERS:
-            for hidden in HIDDEN:
-                for name in DATA_SETS:
-                    for ranks in RANKS:
-                        problem = ["--graph", f"{name}:rdm", "--layers", layers, "--hidden", hidden, "--ranks", ranks]
-                        cases[name, ranks, layers, hidden] = choose(gnnplan, problem, pathlib.Path(folder))
+        return {case: choose(gnnplan, ["--graph", case[0], "--layers", case[2], "--hidden", case[3], "--ranks", case[1]],
+                             pathlib.Path(folder)) for case in cases}
+
+
+def page_of(cases):
+    """The page, and in how many cells ours is worse."""
     text, worse = summary(cases)
-    print(INTRO, text, sep="\n")
+    parts = [INTRO, text]
     for layers in LAYERS:
         for hidden in HIDDEN:
-            print("\n" + table({case: row for case, row in cases.items() if case[2:] == (layers, hidden)}, layers, hidden))
+            parts.append("\n" + table({case: chosen for case, chosen in cases.items() if case[2:] == (layers, hidden)}, layers, hidden))
+    return "\n".join(parts) + "\n", worse
+
+
+def missing_rows(cases, page):
+    """The rows that the page should have in the section of their network, and has not."""
+    return [wanted for case, chosen in cases.items() if (wanted := row(case, chosen)) not in
+            page.partition(heading(*case[2:]))[2].partition("\n## ")[0].splitlines()]
+
+
+def check(cases, whole):
+    there = PAGE.read_text(encoding="utf-8")
+    if whole:
+        lines = list(difflib.unified_diff(there.splitlines(True), page_of(cases)[0].splitlines(True), str(PAGE), "generated"))
+    else:
+        lines = [line + "\n" for line in missing_rows(cases, there)]
+    sys.stdout.writelines(lines)
+    if lines:
+        sys.exit(f"{PAGE} is out of date: run {pathlib.Path(__file__).name} without --check")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=str(ROOT / "build/release"), help="folder of the build")
+    parser.add_argument("--check", action="store_true", help="compare with docs/volumes.md instead of printing")
+    parser.add_argument("--sample", action="store_true", help="with --check: some of the rows")
+    options = parser.parse_args()
+    (gnnplan,) = programs.built(options.build, "gnnplan")
+    cases = all_cases()
+    if options.sample:
+        cases = sampled(cases, os.environ.get("GNNPLAN_TEST_SAMPLE", "5"))
+    chosen = chosen_of(gnnplan, cases)
+    if options.check:
+        return check(chosen, not options.sample)
+    text, worse = page_of(chosen)
+    sys.stdout.write(text)
     if worse:
         sys.exit("ours is worse somewhere")
 

@@ -1,24 +1,18 @@
-#!/usr/bin/env python3
-"""CAGNET on Summit: which scheme is the fastest, and whether 2D ever beats 1.5D. The paper draws its epochs as bars and prints
-hardly any; what it says of them in words is compared (section VI and the conclusion).
+"""CAGNET's Figures 1 to 3 on Summit: they are bars without figures, so what the paper says of them is confronted."""
+import re
 
-    bench/published/cagnet.py --build build/release      # the tables alone
-"""
-import argparse, pathlib, re, sys, tempfile
+from agreement import figures, geometric_mean, grid, published
+from planner import PRESET
 
-sys.dont_write_bytecode = True
-
-from agreement import figures, grid
-from planner import PRESET, Planner, programs
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 MACHINE = "summit"
-# Three layers, 16 hidden; the numbers of GPUs on which both 1.5D and 2D ran (V-C: Protein does not fit on 16).
-CELLS = [("reddit", 16), ("reddit", 36), ("reddit", 64), ("reddit", 100), ("amazon", 16), ("amazon", 36), ("amazon", 64),
-         ("amazon", 100), ("protein", 36), ("protein", 64), ("protein", 100)]
-REPLICATIONS = (2, 4)
-CUBES = {64: 4}  # of those numbers of GPUs, the ones that form a cube
-VARIANTS = (PRESET, "link between x 0.5", "link between x 2")
+MEMORY = 15 * 2**30  # what the preset leaves of 16 GiB
+CARDS = {"Reddit": "reddit:cagnet", "Amazon": "amazon:cagnet", "Protein": "protein:cagnet"}
+# Figure 1: Protein did not fit on 16.
+FIGURE_1 = {"Reddit": (16, 36, 64, 100), "Amazon": (16, 36, 64, 100), "Protein": (36, 64, 100)}
+FIGURE_3 = ((25, 27), (64, 64), (121, 125))  # squares for 2D, cubes for 3D
+COPIES = (2, 4)  # c of 1.5D
+VARIANTS = (PRESET, "link between x 0.5", "link between x 2", "SpMM x 0.5")
+EQUAL = 0.1  # "perform equally well"
 
 
 def exchanges(planner):
@@ -27,54 +21,99 @@ def exchanges(planner):
     return [value for value in values.split("|") if value != "rows"]
 
 
-def seconds(planner, card, ranks, scheme, shape, variant):
-    """An epoch of the orders and layouts of the paper, by the faster exchange."""
-    problem = ("--graph", f"{card}:cagnet", "--hidden", 16, "--layers", 3, "--ranks", ranks, "--space", "paper", "--machine",
-               planner.profile(MACHINE, variant), "--scheme", scheme, "--grid", shape)
+def seconds(planner, name, ranks, variant, *which, hidden=16):
+    """Of the fastest CAGNET run of the scheme, whatever memory it takes, by the faster exchange."""
+    problem = ("--graph", CARDS[name], "--layers", 3, "--hidden", hidden, "--ranks", ranks, "--space", "paper", "--machine",
+               planner.profile(MACHINE, variant), *which)
     return min(planner.ranked(*problem, "--exchange", exchange)[0]["epoch_seconds"] for exchange in exchanges(planner))
 
 
+def schemes_of(planner, name, ranks, variant=PRESET):
+    """{"1D", "1.5D c=2", "1.5D c=4", "2D"} of Figure 1: seconds, 2D on a square."""
+    side = round(ranks ** 0.5)
+    times = {"1D": seconds(planner, name, ranks, variant, "--scheme", "1d")}
+    for c in COPIES:
+        times[f"1.5D c={c}"] = seconds(planner, name, ranks, variant, "--scheme", "1.5d", "--grid", f"{ranks // c}x{c}")
+    times["2D"] = seconds(planner, name, ranks, variant, "--scheme", "2d", "--grid", f"{side}x{side}")
+    return times
+
+
 def cells(planner, variant=PRESET):
-    """{(card, GPUs): {scheme: seconds}}; 1.5D with the better of two and four copies, 2D and 3D on squares and cubes."""
-    found = {}
-    for card, ranks in CELLS:
-        side = round(ranks ** 0.5)
-        times = {"1D": seconds(planner, card, ranks, "1d", f"{ranks}x1", variant),
-                 "1.5D": min(seconds(planner, card, ranks, "1.5d", f"{ranks // c}x{c}", variant) for c in REPLICATIONS),
-                 "2D": seconds(planner, card, ranks, "2d", f"{side}x{side}", variant)}
-        if ranks in CUBES:
-            times["3D"] = seconds(planner, card, ranks, "3d", "x".join([str(CUBES[ranks])] * 3), variant)
-        found[card, ranks] = times
-    return found
+    return {(name, ranks): schemes_of(planner, name, ranks, variant) for name, all_ranks in FIGURE_1.items() for ranks in all_ranks}
+
+
+def fastest_of_15d(times):
+    return min(time for scheme, time in times.items() if scheme.startswith("1.5D"))
+
+
+def cubes(planner):
+    """{(data set, ranks of 2D, ranks of 3D): (seconds of 2D, of 3D)} of Figure 3."""
+    result = {}
+    for name in ("Amazon", "Protein"):
+        for square, cube in FIGURE_3:
+            sides = round(square ** 0.5), round(cube ** (1 / 3))
+            result[name, square, cube] = (
+                seconds(planner, name, square, PRESET, "--scheme", "2d", "--grid", "{0}x{0}".format(sides[0]), hidden=64),
+                seconds(planner, name, cube, PRESET, "--scheme", "3d", "--grid", "{0}x{0}x{0}".format(sides[1]), hidden=64))
+    return result
+
+
+def copies_gain(planner, *per_node):
+    """How many times faster c = 4 is than 1D, mean of Amazon and Protein on 36, 64 and 100 GPUs."""
+    ratios = []
+    for name in ("Amazon", "Protein"):
+        for ranks in (36, 64, 100):
+            one, four = (seconds(planner, name, ranks, PRESET, *which, *per_node)
+                         for which in (("--scheme", "1d"), ("--scheme", "1.5d", "--grid", f"{ranks // 4}x4")))
+            ratios.append(one / four)
+    return geometric_mean(ratios)
+
+
+def fits(planner):
+    """[(data set, copies, ranks, fitted, predicted peak in bytes)]"""
+    result = []
+    for row in published("cagnet-fits.csv"):
+        copies, ranks = int(row["copies"]), int(row["ranks"])
+        which = ("--scheme", "1d") if copies == 1 else ("--scheme", "1.5d", "--grid", f"{ranks // copies}x{copies}")
+        found = planner.ranked("--graph", CARDS[row["data_set"]], "--layers", 3, "--hidden", 16, "--ranks", ranks, "--space", "paper",
+                               "--machine", planner.profile(MACHINE), *which)
+        result.append((row["data_set"], copies, ranks, bool(row["fits"]), min(one["peak_bytes_per_rank"] for one in found)))
+    return result
 
 
 def summary(found):
-    """In how many cells 2D is not faster than 1.5D, and in how many 1.5D is the fastest of all."""
-    return {"cells": len(found), "not_faster": sum(times["2D"] >= times["1.5D"] for times in found.values()),
-            "best": sum(times["1.5D"] <= min(times.values()) for times in found.values())}
+    by_15d = sum(fastest_of_15d(times) <= times["2D"] for times in found.values())
+    best = sum(fastest_of_15d(times) <= min(times["2D"], times["1D"]) for times in found.values())
+    return {"cells": len(found), "never_2d": by_15d, "best_15d": best}
+
+
+def fit_summary(found):
+    right = [row for row in found if row[3] == (row[4] <= MEMORY)]
+    wrong = [f"{name} {'1D' if copies == 1 else f'c={copies}'} on {ranks}" for name, copies, ranks, fitted, peak in found
+             if fitted != (peak <= MEMORY)]
+    return {"right": len(right), "all": len(found), "wrong": ", ".join(wrong)}
+
+
+def cube_summary(found):
+    """(small) Amazon where 3D is predicted slower up to 64, (equal) at 121/125, (protein) where 3D is faster."""
+    amazon = {square: (two, three) for (name, square, _), (two, three) in found.items() if name == "Amazon"}
+    return {"small": sum(three > two for square, (two, three) in amazon.items() if square < 121),
+            "equal": abs(amazon[121][1] / amazon[121][0] - 1) <= EQUAL,
+            "protein": sum(three < two for (name, _, _), (two, three) in found.items() if name == "Protein")}
 
 
 def table(found):
-    names = ("1D", "1.5D", "2D", "3D")
-    return grid(["data set", "GPUs", *names, "2D / 1.5D", "fastest"],
-                [[card, str(ranks), *(figures(times[name]) if name in times else "" for name in names),
-                  f"{times['2D'] / times['1.5D']:.2f}", min(times, key=times.get)] for (card, ranks), times in found.items()])
+    header = ["data set", "P", *next(iter(found.values())), "1.5D before 2D"]
+    return grid(header, [[name, ranks, *(figures(time) for time in times.values()),
+                          "yes" if fastest_of_15d(times) <= times["2D"] else "**no**"] for (name, ranks), times in found.items()])
+
+
+def cube_table(found):
+    return grid(["data set", "P of 2D, of 3D", "2D s", "3D s"],
+                [[name, f"{square}, {cube}", figures(two), figures(three)] for (name, square, cube), (two, three) in found.items()])
 
 
 def sensitivity(by_profile):
-    return grid(["profile", "2D not faster than 1.5D", "1.5D the fastest"],
-                [[name, f"{s['not_faster']} of {s['cells']}", f"{s['best']} of {s['cells']}"] for name, s in by_profile.items()])
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=str(ROOT / "build/release"), help="folder of the build")
-    [gnnplan] = programs.built(parser.parse_args().build, "gnnplan")
-    with tempfile.TemporaryDirectory() as folder:
-        planner = Planner(gnnplan, pathlib.Path(folder))
-        print(table(cells(planner)) + "\n")
-        print(sensitivity({variant: summary(cells(planner, variant)) for variant in VARIANTS}))
-
-
-if __name__ == "__main__":
-    main()
+    return grid(["profile", "1.5D not slower than 2D", "1.5D the fastest"],
+                [[name, f"{one['never_2d']} of {one['cells']}", f"{one['best_15d']} of {one['cells']}"]
+                 for name, one in by_profile.items()])

@@ -1,9 +1,10 @@
-"""DEAL's Figure 15: how inference of all vertices speeds up from 2 to 16 machines. No time is printed in the paper."""
+"""DEAL's Figures 15 and 15a: how inference of all vertices speeds up from 2 to 16 machines. No time is printed in the paper."""
 from agreement import geometric_mean, grid, published, spearman
 from planner import PRESET
 
 MACHINE = "r5-16xlarge"
 FEWEST, MOST = 2, 16
+EDGES_A_MACHINE, DEGREE = 500_000_000, 20
 # Cards, and the width of the features, which that of the hidden layers is, too. The classes are not given: the same.
 CARDS = {"ogbn-products": ("ogbn-products:deal", 100), "social-spammer": ("social-spammer", 128),
          "ogbn-papers100m": ("ogbn-papers100m:deal", 128)}
@@ -28,6 +29,25 @@ def cells(planner, variant=PRESET):
     return {(row["data_set"], row["model"]): (row["speed_up"], *speed_up(planner, row["data_set"], row["model"], variant),
                                               speed_up(planner, row["data_set"], row["model"], variant, "--scheme", "1d")[0])
             for row in published("deal-figure-15.csv")}
+
+
+def weak_scaling(planner):
+    """{model: (published efficiency of 16 machines, predicted)}: R-MAT's sizes with 20 edges a vertex, half a billion a machine."""
+    result = {}
+    for row in published("deal-figure-15a.csv"):
+        times = []
+        for ranks in (FEWEST, MOST):
+            edges = ranks * EDGES_A_MACHINE
+            found = planner.ranked("--task", "infer", "--fanout", 50, "--vertices", edges // DEGREE, "--nonzeros", edges, "--widths",
+                                   "128,128,128,128", *MODELS[row["model"]], "--ranks", ranks, "--machine", planner.profile(MACHINE))
+            times.append(min(one["epoch_seconds"] for one in found))
+        result[row["model"]] = (row["efficiency"], times[0] / times[1])
+    return result
+
+
+def weak_table(found):
+    return grid(["model", "published", "predicted"], [[model, f"{100 * seen:.1f} %", f"{100 * predicted:.1f} %"]
+                                                      for model, (seen, predicted) in found.items()])
 
 
 def summary(found):

@@ -61,6 +61,20 @@ class Planner:
             path.write_text(json.dumps(profile))
         return path
 
+    def card(self, name):
+        """The sizes of a data set's card."""
+        return json.loads(self.call("datasets", "show", name, "--json").stdout)
+
+    def steps(self, *problem):
+        """[(kind, predicted seconds)] of the steps of an epoch of the fastest plan; what runs within another step is in that one."""
+        key = ("steps", *problem)
+        if key not in self.known:
+            plan = self.folder / "plan.json"
+            self.call("plan", *problem, "--memory", "1000TiB", "-o", plan)
+            steps = json.loads(self.call("explain", plan, "--json").stdout)["steps"]
+            self.known[key] = [(step["kind"], step["predicted_seconds"]) for step in steps if step["phase"] == "epoch"]
+        return self.known[key]
+
     def ranked(self, *problem, memory="1000TiB"):
         """Configurations as the rows of gnnplan.ranking/1, fastest first; none where nothing fits. Asked once."""
         key = (*problem, memory)

@@ -11,7 +11,7 @@ import argparse, difflib, pathlib, sys, tempfile
 
 sys.dont_write_bytecode = True
 
-import deal, memory, mg_gcn, orders, page, schemes
+import cagnet, deal, distgnn, memory, mg_gcn, mg_gcn_figures, orders, page, schemes, trust
 from planner import PRESET, Planner, programs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -22,10 +22,17 @@ def figures_of(planner):
     """Everything that the page shows."""
     cells, ratios, peaks, epochs = orders.cells(planner), schemes.ratios(planner), memory.cells(planner), mg_gcn.cells(planner)
     return {"orders": cells, "orders_by_profile": orders.summaries(planner), "orders_elsewhere": orders.elsewhere(planner),
-            "schemes": ratios,
+            "schemes": ratios, "communication": schemes.communication(planner), "by_ranks": schemes.by_ranks(planner),
             "schemes_by_profile": {name: schemes.summary(schemes.ratios(planner, name)) for name in schemes.VARIANTS},
             "memory": peaks, "mg_gcn": epochs, "deal": deal.cells(planner),
             "deal_by_profile": {name: deal.summary(deal.cells(planner, name)) for name in deal.VARIANTS},
+            "cagnet_by_profile": {name: cagnet.cells(planner, name) for name in cagnet.VARIANTS},
+            "cagnet_cubes": cagnet.cubes(planner), "cagnet_fits": cagnet.fits(planner),
+            "cagnet_copies": (cagnet.copies_gain(planner), cagnet.copies_gain(planner, "--ranks-per-node", 1)),
+            "distgnn_by_profile": {name: distgnn.cells(planner, name) for name in distgnn.VARIANTS},
+            "distgnn_memory": distgnn.memory(planner), "distgnn_operations": distgnn.operations(planner),
+            "kernels": mg_gcn_figures.kernels(planner), "density": mg_gcn_figures.density(planner),
+            "v100_fits": mg_gcn_figures.fits(planner), "deal_weak": deal.weak_scaling(planner),
             "mg_gcn_by_profile": {name: mg_gcn.summary(mg_gcn.cells(planner, name)) for name in mg_gcn.VARIANTS},
             "widest": mg_gcn.widest_papers(planner), "own": {hidden: mg_gcn.own_plan(planner, hidden) for hidden in (208, 256)}}
 
@@ -38,7 +45,11 @@ def main():
     [gnnplan] = programs.built(options.build, "gnnplan")
     with tempfile.TemporaryDirectory() as folder:
         planner = Planner(gnnplan, pathlib.Path(folder))
-        text = page.markdown(figures_of(planner), PRESET)
+        found = figures_of(planner)
+        text = page.markdown(found, PRESET)
+        wrong = trust.complaints(planner, found)
+    if wrong:
+        print("\n".join(["The line `sure` (tools/advise/evidence.cpp) and the page disagree:", *wrong]), file=sys.stderr)
     if not options.check:
         sys.stdout.write(text)
         return
@@ -46,6 +57,8 @@ def main():
     if there != text:
         sys.stdout.writelines(difflib.unified_diff(there.splitlines(True), text.splitlines(True), str(PAGE), "generated"))
         sys.exit(f"{PAGE} is out of date: run {pathlib.Path(__file__).name} without --check")
+    if wrong:
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import pathlib, sys, tempfile, unittest
 
 sys.dont_write_bytecode = True
 
-import agreement, cagnet, deal, memory, mg_gcn, orders, planner, schemes
+import agreement, cagnet, deal, distgnn, memory, mg_gcn, mg_gcn_figures, orders, page_more, planner, schemes, trust
 
 
 class Agreement(unittest.TestCase):
@@ -32,13 +32,19 @@ class Tables(unittest.TestCase):
         for row in table:
             for which in ("pareto", "other"):
                 self.assertLessEqual(row[f"{which}_fastest"], row[f"{which}_slowest"])
-        for name in ("rdm-table-ix.csv", "rdm-table-x.csv"):
+        for name in ("rdm-table-ix.csv", "rdm-table-ix-communication.csv", "rdm-table-x.csv"):
             self.assertEqual([row["data_set"] for row in agreement.published(name)], list(orders.CARDS))
         missing = [row for row in agreement.published("mg-gcn-table-3.csv") if row["seconds"] is None]
         self.assertEqual([(row["data_set"], row["ranks"]) for row in missing], [("Papers", 1), ("Papers", 2), ("Papers", 4)])
 
         self.assertEqual({(row["data_set"], row["model"]) for row in agreement.published("deal-figure-15.csv")},
                          {(name, model) for name in deal.CARDS for model in deal.MODELS})
+
+        self.assertEqual({(row["ranks"], row["layers"], row["hidden"]) for row in agreement.published("rdm-table-vii.csv")},
+                         {(p, layers, hidden) for p in (2, 4, 8) for layers, hidden in schemes.NETWORKS})
+        self.assertEqual({row["data_set"] for row in agreement.published("cagnet-fits.csv")}, set(cagnet.CARDS))
+        self.assertEqual({row["data_set"] for row in agreement.published("distgnn-epochs.csv")}, set(distgnn.CARDS))
+        self.assertEqual([row["model"] for row in agreement.published("deal-figure-15a.csv")], list(deal.MODELS))
 
     def test_memory_is_the_arithmetic(self):
         reddit = {"vertices": 232_965, "nonzeros": 114_848_857, "features": 602, "classes": 41}
@@ -82,17 +88,68 @@ class Schemes(unittest.TestCase):
         self.assertEqual((schemes.summary(found)["right"], schemes.summary(found)["cases"]), (2, 3))
 
 
-class Cagnet(unittest.TestCase):
-    def test_counts_what_the_paper_says_in_words(self):
-        found = {("reddit", 16): {"1D": 3, "1.5D": 2, "2D": 2}, ("amazon", 16): {"1D": 1, "1.5D": 2, "2D": 3},
-                 ("protein", 64): {"1D": 3, "1.5D": 2, "2D": 1.5, "3D": 1}}
-        self.assertEqual(cagnet.summary(found), {"cells": 3, "not_faster": 2, "best": 1})
+    def test_a_byte_costs_what_times_do_not_explain(self):
+        told = schemes.communication_summary({("a", 1): (2.0, 8.0), ("b", 1): (8.0, 8.0)})
+        self.assertAlmostEqual(told["per_byte"], 2)
 
+    def test_growth_is_of_the_means(self):
+        found = {(p, network): (2.0, float(p), 1.0, 8) for p in (2, 4, 8) for network in schemes.NETWORKS}
+        told = schemes.by_ranks_summary(found)
+        self.assertAlmostEqual(told["growth"], 4)
+        self.assertAlmostEqual(told["published_growth"], 1)
+        self.assertEqual((told["faster"], told["cells"]), (96, 96))
+
+
+    def test_a_trend_is_compared_with_the_published_one(self):
+        told = {"published_growth": 0.95, "spearman": 0.0}
+        self.assertIn("is not as published", page_more.trend(told | {"growth": 1.65}))
+        self.assertIn("about as published", page_more.trend(told | {"growth": 1.1}))
+
+
+class Cagnet(unittest.TestCase):
     def test_sends_whole_blocks_in_every_way_there_is(self):
         class Told:
             def call(self, *_):
                 return type("Done", (), {"stdout": "  --exchange panels|ring|rows   Pin how ranks exchange"})
         self.assertEqual(cagnet.exchanges(Told()), ["panels", "ring"])
+
+    def test_judges_the_better_number_of_copies(self):
+        found = {("Amazon", 16): {"1D": 3, "1.5D c=2": 4, "1.5D c=4": 2, "2D": 2.5}, ("Amazon", 36): {"1D": 1, "1.5D c=2": 2, "1.5D c=4": 3, "2D": 1.5}}
+        self.assertEqual(cagnet.summary(found), {"cells": 2, "never_2d": 1, "best_15d": 1})
+
+    def test_what_fits_is_right_on_both_sides(self):
+        small, large = cagnet.MEMORY, cagnet.MEMORY + 1
+        told = cagnet.fit_summary([("Reddit", 1, 4, True, small), ("Amazon", 1, 4, False, large), ("Protein", 4, 36, False, small)])
+        self.assertEqual(told, {"right": 2, "all": 3, "wrong": "Protein c=4 on 36"})
+
+    def test_cubes_are_equal_within_a_tenth(self):
+        found = {(name, square, cube): (1.0, 1.05 if square == 121 else 0.9) for name in ("Amazon", "Protein") for square, cube in cagnet.FIGURE_3}
+        self.assertEqual(cagnet.cube_summary(found), {"small": 0, "equal": True, "protein": 2})
+
+
+class DistGnn(unittest.TestCase):
+    def test_one_socket_is_judged_apart_from_many(self):
+        rows = [({"data_set": "a", "sockets": 1, "seconds": 10}, {"1d": 5.0, "rdm": 5.0}),
+                ({"data_set": "a", "sockets": 64, "seconds": 4}, {"1d": 2.0, "rdm": 1.0})]
+        told = distgnn.summary(rows)
+        self.assertAlmostEqual(told["single"], 0.5)
+        self.assertAlmostEqual(told["worst"], 2)
+        self.assertAlmostEqual(told["gain"], 4)
+        self.assertAlmostEqual(told["most_left"], 2)  # of which the error of one socket explains half
+
+
+class Kernels(unittest.TestCase):
+    def test_shares_are_within_the_printed_bounds_or_not(self):
+        shares = {"Cora": (0.1, 0.8), "Arxiv": (0.5, 0.4), "Products": (0.7, 0.1), "Proteins": (0.95, 0.04), "Reddit": (0.6, 0.2)}
+        fitted = {1: (False, 2 * mg_gcn_figures.V100_MEMORY), 2: (False, 1), 4: (True, 1), 8: (True, 1)}
+        self.assertEqual(mg_gcn_figures.summary(shares, fitted), {"spmm": 2, "gemm": 2, "first": 1, "fits": 3})
+
+
+class Trust(unittest.TestCase):
+    def test_quoted_factors_may_be_rounded_and_no_more(self):
+        self.assertEqual(trust.factors("epochs took 0.5 to 17 times as long as predicted"), (0.5, 17))
+        self.assertTrue(trust.near((1, 8), (1.04, 8.3)))
+        self.assertFalse(trust.near((1, 8), (1.04, 9.3)))
 
 
 class ToldPlanner:
@@ -132,13 +189,6 @@ class Profiles(unittest.TestCase):
         planner.VARIANTS["SpMM slow where narrow, x w/(w+32)"](profile)
         planner.VARIANTS["link x 0.25"](profile)
         self.assertEqual(profile, {"spmm": [{"width": 32, "flops_per_second": 4.0}], "intra_node": {"bytes_per_second": 1.0}})
-
-    def test_links_change_with_what_ranks_share(self):
-        profile = {"intra_node": {"bytes_per_second": 4.0}, "all_to_all": {"bytes_per_second": 2.0},
-                   "inter_node": {"bytes_per_second": 3.0}, "network_cards": {"per_node": 2, "bytes_per_second": 3.0}}
-        planner.VARIANTS["link x 0.5"](profile)
-        planner.VARIANTS["link between x 2"](profile)
-        self.assertEqual([figures["bytes_per_second"] for figures in profile.values()], [2.0, 1.0, 6.0, 6.0])
 
     def test_a_question_is_asked_once(self):
         with tempfile.TemporaryDirectory() as folder:

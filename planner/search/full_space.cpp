@@ -21,8 +21,9 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const D
     rules.only = product.only_orders();
     rules.leaves_columns = !product.heads.average;
     rules.cachable = rules.trains && space.model.aggregates_features();
+    const bool must_vary = space.options.drops_features.value_or(false) || !space.options.extras;
+    if (must_vary) rules.constant_input = false;
     if (space.options.constant_input) rules.constant_input = true;
-    if (space.options.drops_features.value_or(false)) rules.constant_input = false;
     if (space.options.forward) rules.forward = (*space.options.forward)[l - 1];
     if (space.options.backward) rules.backward = (*space.options.backward)[depth - l];
     return enumerate::layer_choices(rules, undominated_only);

@@ -120,6 +120,10 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.drops_attention = problem.record.run.attention_dropout > 0;
     check_options(space, problem.record);
     resolve_input(space.options, space.model.trains(), problem.record.run);
+    if (!space.options.extras) {
+        space.options.pin_as_published(space.model.trains());
+        space.options.drops_features = space.options.drops_features.value_or(false);
+    }
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.usable_memory();
     space.memory = machine.tensor_memory();
     space.grids = grids_of(space);

@@ -77,18 +77,45 @@ TEST(Certainty, IsOfTheCalibrationWhereThereIsOne) {
         "than 5 %, nine in ten by less than 10 %.");
 }
 
+ProblemRecord problem_of(const std::string& model, int ranks, Task task = Task::train) {
+    ProblemRecord problem;
+    problem.model.name = model;
+    problem.ranks = ranks;
+    problem.task = task;
+    return problem;
+}
+
+std::string evidence_of(const char* machine, const ProblemRecord& problem) {
+    return evidence_text(catalog::find_machine(machine), MachineOrigin::preset, problem);
+}
+
 TEST(Certainty, APresetHasTheEvidenceOfItsTaskAndModel) {
     const Machine& compared = catalog::find_machine("a6000x8");
-    const std::string gcn = evidence_text(compared, MachineOrigin::preset, Task::train, "gcn");
+    const std::string gcn = evidence_of("a6000x8", problem_of("gcn", 8));
     EXPECT_THAT(gcn, HasSubstr("21 of 24"));
     EXPECT_THAT(gcn, Not(HasSubstr("No published")));
-    EXPECT_THAT(evidence_text(compared, MachineOrigin::preset, Task::train, "sage"),
-                HasSubstr("No published GraphSAGE run was compared. "));
-    EXPECT_THAT(evidence_text(catalog::find_machine("dgx-h100"), MachineOrigin::preset, Task::train, "gcn"),
+    EXPECT_THAT(evidence_of("a6000x8", problem_of("sage", 8)), HasSubstr("No published GraphSAGE run was compared. "));
+    EXPECT_THAT(evidence_of("dgx-h100", problem_of("gcn", 8)),
                 HasSubstr("No published run on dgx-h100 was compared. "));
-    EXPECT_THAT(evidence_text(compared, MachineOrigin::preset, Task::infer, "gat"),
+    EXPECT_THAT(evidence_of("a6000x8", problem_of("gat", 8, Task::infer)),
                 HasSubstr("the order of the cases was not confirmed"));
     EXPECT_FALSE(time_factors({}, compared, Task::infer).has_value());
+}
+
+// Seconds were off by more on sockets than on GPUs, and schemes were confirmed on one node alone.
+TEST(Certainty, APresetSaysWhatWasFoundOnItsMachineAndOnHowManyNodes) {
+    const std::string sockets = evidence_of("xeon-9242", problem_of("sage", 2));
+    EXPECT_THAT(sockets, HasSubstr("0.5 to 17 times as long as predicted"));
+    EXPECT_THAT(sockets, Not(HasSubstr("No published")));
+    EXPECT_EQ(time_factors({}, catalog::find_machine("xeon-9242"), Task::train)->most, 17);
+    EXPECT_EQ(time_factors({}, catalog::find_machine("dgx-a100"), Task::train)->most, 3.6);
+    EXPECT_EQ(time_factors({}, catalog::find_machine("dgx-h100"), Task::train)->most, 8);
+    EXPECT_THAT(evidence_of("summit", problem_of("gcn", 6)), Not(HasSubstr("several nodes")));
+    EXPECT_THAT(evidence_of("summit", problem_of("gcn", 7)), HasSubstr("Schemes on several nodes are less sure"));
+    const Machine& compared = catalog::find_machine("a6000x8");
+    EXPECT_TRUE(was_compared(compared, MachineOrigin::preset, problem_of("gcn", 8)));
+    EXPECT_FALSE(was_compared(compared, MachineOrigin::preset, problem_of("gcn", 16)));
+    EXPECT_FALSE(was_compared(catalog::find_machine("dgx-a100"), MachineOrigin::preset, problem_of("gcn", 8)));
 }
 
 TEST(Certainty, AFileOfOnesOwnHasNotTheEvidenceOfPresets) {

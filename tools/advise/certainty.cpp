@@ -144,8 +144,8 @@ Certainty certainty_of(const Plan& plan) {
         certainty.schemes.insert(certainty.schemes.begin(), {scheme_of(chosen.configuration), 1});
     certainty.origin = origin_of(plan.machine);
     certainty.factors = time_factors(chosen.predicted, plan.machine, task);
-    certainty.compared = was_compared(plan.machine, certainty.origin, task, plan.problem.model.name);
-    certainty.evidence = evidence_text(plan.machine, certainty.origin, task, plan.problem.model.name);
+    certainty.compared = was_compared(plan.machine, certainty.origin, plan.problem);
+    certainty.evidence = evidence_text(plan.machine, certainty.origin, plan.problem);
     certainty.text = decisions_text(certainty, plan.machine, task) +
                      range_text(certainty.seconds, certainty.factors, plan.machine, task);
     return certainty;

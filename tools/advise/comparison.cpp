@@ -139,7 +139,7 @@ Side side_of(const Plan& plan) {
     side.max_rank_bytes = chosen.predicted.max_rank_bytes;
     side.peak_bytes = chosen.predicted.peak_bytes_per_rank;
     side.machine = plan.machine;
-    side.evidence = evidence_text(plan.machine, origin_of(plan.machine), plan.problem.task, plan.problem.model.name);
+    side.evidence = evidence_text(plan.machine, origin_of(plan.machine), plan.problem);
     side.ranks = plan.problem.ranks;
     for (const StepCost& step : explain(plan).steps) {
         if (step.phase != Phase::epoch) continue;

@@ -33,11 +33,12 @@ std::string tie_text(const Machine& machine);
 // "less than 25 % apart", or "within the model's errors".
 std::string apart_text(const Machine& machine);
 
-// Whether the order in which predictions put schemes and orders was compared with runs, for this model and task, on
-// this machine.
-bool was_compared(const Machine& machine, MachineOrigin origin, Task task, const std::string& model);
+// Whether the order in which predictions put schemes and orders was compared with runs, for the problem's model and
+// task, on as many nodes of this machine.
+bool was_compared(const Machine& machine, MachineOrigin origin, const ProblemRecord& problem);
 
-// Says in whole sentences what predictions for a model and a task on the machine were compared with.
-std::string evidence_text(const Machine& machine, MachineOrigin origin, Task task, const std::string& model);
+// Says in whole sentences what predictions for the problem's model and task on the machine were compared with, and, of
+// its ranks, whether anything was on several nodes.
+std::string evidence_text(const Machine& machine, MachineOrigin origin, const ProblemRecord& problem);
 
 }  // namespace gnnplan::tools

@@ -16,8 +16,10 @@
 namespace gnnplan::tools {
 
 inline constexpr std::int64_t max_width = std::int64_t{1} << 24;
+inline constexpr std::int64_t max_vertices = (std::int64_t{1} << 31) - 1;
 inline constexpr std::int64_t max_layers = 1000;
 inline constexpr std::int64_t max_nonzeros = std::int64_t{1} << 42;
+inline constexpr std::int64_t max_heads = 1024;
 
 // Sizes of graph and network.
 struct Shape {

@@ -1,12 +1,15 @@
 // gnnplan sweep: what-if grids as a table, CSV, JSON and a picture, with break-even answers.
+#include "planner/catalog/publications.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/outputs.hpp"
 #include "tools/advise/json/sweep_json.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/advise/sweep/sweep_break_even.hpp"
 #include "tools/advise/sweep/sweep_csv.hpp"
+#include "tools/advise/sweep/sweep_publication.hpp"
 #include "tools/advise/sweep/sweep_question.hpp"
 #include "tools/advise/sweep/sweep_sentences.hpp"
+#include "tools/advise/sweep/sweep_variation.hpp"
 #include "tools/ask/machine.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/run_question.hpp"
@@ -15,6 +18,7 @@
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
 #include "tools/gnnplan/progress_line.hpp"
+#include "tools/gnnplan/sweep_ask.hpp"
 #include "tools/gnnplan/sweep_output.hpp"
 #include "tools/gnnplan/sweep_plot.hpp"
 #include "tools/gnnplan/sweep_report.hpp"
@@ -35,46 +39,11 @@ namespace {
 
 constexpr std::size_t most_link_panels = 6;
 
-struct SweepOptions {
-    ProblemFlags problem;
-    RunQuestion run;
-    std::vector<std::string> vary;
-    bool compare_schemes = false;
-    std::optional<std::string> break_even, csv, plot;
-    bool json = false;
-};
-
 void check_files(const SweepOptions& options) {
     if (options.plot && !options.plot->ends_with(".svg") && !options.plot->ends_with(".html")) {
         throw Error(ErrorCode::usage, "'" + *options.plot + "' is neither .svg nor .html", "--plot");
     }
     io::check_outputs({{"--csv", options.csv}, {"--plot", options.plot}}, files_read(options.problem));
-}
-
-std::vector<Variation> variations_of(const SweepOptions& options) {
-    std::vector<Variation> variations;
-    for (const std::string& text : options.vary) variations.push_back(parse_variation(text));
-    if (options.compare_schemes) {
-        variations.push_back(parse_variation(fmt::format("scheme={},paper,full", fmt::join(scheme_names(), ","))));
-    }
-    const auto bandwidth =
-        std::find_if(variations.begin(), variations.end(), [](const Variation& v) { return v.name == "bandwidth"; });
-    if (options.break_even && bandwidth != variations.end()) {
-        throw Error(ErrorCode::usage, "--break-even searches for a bandwidth, so --vary cannot vary it as well",
-                    "--break-even", "leave one of the two out");
-    }
-    return variations;
-}
-
-// All numbers of ranks that are asked about.
-std::vector<std::int64_t> ranks_of(const SweepOptions& options, const std::vector<Variation>& variations) {
-    const auto varied =
-        std::find_if(variations.begin(), variations.end(), [](const Variation& v) { return v.name == "ranks"; });
-    if (varied == variations.end()) return {options.problem.shape.ranks};
-    std::vector<std::int64_t> ranks;
-    ranks.reserve(varied->settings.size());
-    for (const Setting& setting : varied->settings) ranks.push_back(static_cast<std::int64_t>(*setting.number));
-    return ranks;
 }
 
 // "; nodes have 8 ranks: 16 ranks are on 2 nodes, 32 on 4" where the network between nodes matters, else "".
@@ -91,7 +60,7 @@ std::string nodes_text(const Machine& machine, const std::vector<std::int64_t>& 
     return fmt::format("; nodes have {} rank{}: {}", node, node == 1 ? "" : "s", fmt::join(parts, ", "));
 }
 
-SweepAnswers sweep_answers(Question question, std::vector<Variation> variations, bool links) {
+SweepAnswers sweep_answers(Question question, std::vector<Variation> variations, SweepGraphs& graphs, bool links) {
     measure::SteadyClock clock;
     ProgressLine line(clock, is_quiet());
     std::string at;
@@ -100,15 +69,16 @@ SweepAnswers sweep_answers(Question question, std::vector<Variation> variations,
         at = fmt::format("{} of {} points, ", format_count(static_cast<std::int64_t>(point) + 1),
                          format_count(static_cast<std::int64_t>(points)));
     };
-    SweepAnswers answers{run_sweep(question, std::move(variations), next_point), {}, {}, {}};
+    SweepAnswers answers{run_sweep(question, std::move(variations), graphs, next_point), {}, {}, {}};
     const Sweep& sweep = answers.sweep;
     answers.crossings = scheme_crossings(sweep);
     for (std::size_t i = 0; links && i < sweep.points.size(); ++i) {
         const SweepPoint& point = sweep.points[i];
         if (!point.best) continue;
         at = fmt::format("break-even of {} of {} points, ", i + 1, sweep.points.size());
-        answers.links.push_back(link_break_even(with_settings(question, sweep.variations, point.at),
-                                                settings_text(sweep.variations, point.at, {})));
+        Question asked = with_settings(question, sweep.variations, point.at);
+        asked.loaded = &graphs.of(asked);
+        answers.links.push_back(link_break_even(asked, settings_text(sweep.variations, point.at, {})));
     }
     return answers;
 }
@@ -123,12 +93,35 @@ std::vector<std::string> sentences_of(const SweepAnswers& answers, const Sweep& 
     return sentences;
 }
 
+// "reddit, ogbn-arxiv: each in turn" of what varies; "" where this is not varied.
+std::string each_text(const Sweep& sweep, const char* name) {
+    const auto varied = std::ranges::find(sweep.variations, name, &Variation::name);
+    if (varied == sweep.variations.end() || varied->settings.size() < 2) return "";
+    std::vector<std::string> texts;
+    for (const Setting& setting : varied->settings) texts.push_back(setting.text);
+    return fmt::format("{}: each in turn", fmt::join(texts, ", "));
+}
+
+std::string graph_text(const ProblemRecord& problem, const Sweep& sweep) {
+    for (const char* name : {"case", "graph"}) {
+        const std::string text = each_text(sweep, name);
+        if (!text.empty()) return text;
+    }
+    return graph_line(problem);
+}
+
+std::string machine_text(const Machine& machine, const Sweep& sweep, const std::vector<std::int64_t>& ranks) {
+    const std::string text = each_text(sweep, "machine");
+    return text.empty() ? machine_line(machine) + nodes_text(machine, ranks) : text;
+}
+
 // The model and what is done with it; widths where they are the same everywhere.
-std::string model_line(const ProblemRecord& problem, const std::vector<Variation>& variations) {
-    const bool widths_vary = std::ranges::any_of(variations, [](const Variation& variation) {
-        return variation.settings.size() > 1 && (variation.name == "hidden" || variation.name == "layers");
-    });
-    return fmt::format("{}{}, {}", model_text(problem.model),
+std::string model_line(const ProblemRecord& problem, const Sweep& sweep) {
+    const bool widths_vary = std::ranges::any_of(
+        std::initializer_list<const char*>{"features", "hidden", "classes", "layers", "graph", "case"},
+        [&](const char* name) { return sweep.varies(name); });
+    const std::string models = each_text(sweep, "model");
+    return fmt::format("{}{}, {}", models.empty() ? model_text(problem.model) : models,
                        widths_vary ? "" : " " + widths_text(problem.model.widths),
                        problem.task == Task::infer ? "inference" : "training");
 }
@@ -141,8 +134,11 @@ void write_files(const Context& context, const SweepOptions& options, const Ques
     }
     if (!options.plot) return;
     const ProblemRecord& record = question.loaded->problem.record;
-    const std::string title = fmt::format("{} of {} on {}, {}", record.task == Task::infer ? "Inference" : "Training",
-                                          model_text(record.model), record.graph.name, question.machine.name);
+    const std::string title =
+        answers.sweep.published != nullptr
+            ? answers.sweep.published->title
+            : fmt::format("{} of {} on {}, {}", record.task == Task::infer ? "Inference" : "Training",
+                          model_text(record.model), record.graph.name, question.machine.name);
     const bool page = options.plot->ends_with(".html");
     // A page says it all beside the picture.
     const std::vector<std::string> caption = page ? std::vector<std::string>{} : picture_caption(report);
@@ -156,42 +152,23 @@ void write_files(const Context& context, const SweepOptions& options, const Ques
     say_lines({"wrote " + *options.plot});
 }
 
-// With the shape of the first point that is possible: heads of attention may be too many for a width, and the width
-// that is there by default is asked for by nobody. Throws what the first point throws where none is.
-LoadedProblem load_first_possible(const SweepOptions& options, const std::vector<Variation>& variations) {
-    constexpr int most = 64;  // points; each reads the graph
-    std::vector<std::size_t> at(variations.size());
-    std::optional<Error> first;
-    for (int tried = 0; tried < most; ++tried) {
-        const Question point = with_settings({nullptr, options.problem.shape, {}, {}}, variations, at);
-        try {
-            return load_and_say(point.shape, options.problem.preparation, options.problem.model);
-        } catch (const Error& error) {
-            if (error.code() != ErrorCode::usage) throw;
-            if (!first) first = error;
-        }
-        std::size_t i = variations.size();
-        while (i > 0 && ++at[i - 1] == variations[i - 1].settings.size()) at[--i] = 0;
-        if (i == 0) break;
-    }
-    throw Error(*first);
-}
-
 int run_sweep_command(const Context& context, const SweepOptions& options) {
     check_files(options);
     std::vector<Variation> variations = variations_of(options);
-    LoadedProblem loaded = load_first_possible(options, variations);
+    SweepGraphs graphs([&](const Question& asked) {
+        LoadedProblem loaded = load_and_say(asked.shape, asked.reading, asked.network);
+        loaded.problem.record.run = run_record(options.run);
+        return loaded;
+    });
+    const std::vector<std::int64_t> ranks = ranks_of(options, variations);
+    const Question question = question_of(options, variations, graphs);
     if (variations.empty() && !options.break_even)
         say_notes({"nothing varies; --vary ranks=1,2,4 compares numbers of ranks"});
-    loaded.problem.record.run = run_record(options.run);
-    const std::vector<std::int64_t> ranks = ranks_of(options, variations);
-    // One for all points, so that they differ by what varies only.
-    Machine machine = machine_and_say(options.problem, std::ranges::max(ranks));
-    const Question question{&loaded, options.problem.shape, select_options(options.problem.search), std::move(machine)};
-    SweepAnswers answers = sweep_answers(question, std::move(variations), options.break_even.has_value());
-    SweepReport report{graph_line(question.loaded->problem.record),
-                       model_line(question.loaded->problem.record, answers.sweep.variations),
-                       machine_line(question.machine) + nodes_text(question.machine, ranks),
+    SweepAnswers answers = sweep_answers(question, std::move(variations), graphs, options.break_even.has_value());
+    if (options.as) add_printed(answers.sweep, catalog::find_publication(*options.as));
+    SweepReport report{graph_text(question.loaded->problem.record, answers.sweep),
+                       model_line(question.loaded->problem.record, answers.sweep),
+                       machine_text(question.machine, answers.sweep, ranks),
                        without_redundant_spaces(answers.sweep),
                        {}};
     answers.sentences = sentences_of(answers, report.shown.sweep);
@@ -213,6 +190,16 @@ int run_sweep_command(const Context& context, const SweepOptions& options) {
     return 0;
 }
 
+// The flags whose values a publication says: all of the problem but those that change its machine.
+std::vector<const CLI::Option*> said_by_publication(const CLI::App& command) {
+    std::vector<const CLI::Option*> flags;
+    for (const CLI::Option* flag : command.get_options()) {
+        const std::string name = flag->get_name();
+        if (name != "--machine" && name != "--memory" && name != "--help") flags.push_back(flag);
+    }
+    return flags;
+}
+
 }  // namespace
 
 void add_sweep(CLI::App& root, Context& context) {
@@ -223,8 +210,15 @@ void add_sweep(CLI::App& root, Context& context) {
                     "--plot reddit.svg\n"
                     "gnnplan sweep --graph reddit --machine a6000x8 --ranks 8 --break-even bandwidth");
     add_problem_flags(command, options->problem);
+    options->said_by_as = said_by_publication(command);
     add_run_question(command, options->run, false);
     under_heading(command, training_heading);
+    command
+        .add_option("--as", options->as,
+                    "Plan the runs of a paper's main figure again, on its machine, and show what is printed of them "
+                    "beside what is predicted; --vary, --machine and --memory change it")
+        ->check(CLI::IsMember(catalog::publication_names()))
+        ->type_name(fmt::format("{}", fmt::join(catalog::publication_names(), "|")));
     command
         .add_option("--vary", options->vary,
                     fmt::format("Values of one of {}; again for another one. Bandwidth is of both links, bytes per "

@@ -12,8 +12,6 @@
 namespace gnnplan::tools {
 namespace {
 
-constexpr std::int64_t max_vertices = (std::int64_t{1} << 31) - 1;
-
 double parse_fraction(const std::string& text) {
     double value = 0;
     const char* end = text.data() + text.size();
@@ -50,6 +48,16 @@ void add_grid_pins(CLI::App& command, SearchFlags& flags) {
               "Pin how many copies of the adjacency matrix there are: R_A of rdm, c of 1.5d", {1, max_ranks});
     command.add_option("--grid", flags.grid, "Pin how the ranks are arranged, e.g. 2x3 for 6 of them")
         ->type_name("XxY[xZ]");
+}
+
+void add_extras(CLI::App& command, SearchFlags& flags) {
+    command
+        .add_option("--extras", flags.extras,
+                    "Whether plans may use what no published system does (products kept across epochs, values of "
+                    "edges as factors, layers pruned to the rows that the loss needs)")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->type_name("on|off")
+        ->capture_default_str();
 }
 
 void add_switch_pin(CLI::App& command, const SwitchWords& row, SearchFlags& flags) {
@@ -206,7 +214,7 @@ void add_model_flags(CLI::App& command, ModelFlags& model) {
 }
 
 void add_attention_flags(CLI::App& command, ModelFlags& model) {
-    const Bounds heads{1, 1024};
+    const Bounds heads{1, max_heads};
     add_count(
         command, "--heads", model.heads,
         "Heads of attention of gat's hidden layers, whose width must be a multiple of them unless they are averaged; "
@@ -267,6 +275,7 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_space_flags(command, flags.search.space, flags.search.scheme);
     add_order_pins(command, flags.search);
     add_grid_pins(command, flags.search);
+    add_extras(command, flags.search);
     for (const SwitchWords* row : pinnable_switches()) add_switch_pin(command, *row, flags.search);
     under_heading(command, pin_heading);
     leave_to_help_all(command, pin_heading);

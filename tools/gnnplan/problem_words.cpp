@@ -123,6 +123,7 @@ SelectOptions select_options(const SearchFlags& flags) {
     if (flags.grid) options.grid = parse_grid(*flags.grid);
     if (flags.forward) options.forward = parse_orders(*flags.forward);
     if (flags.backward) options.backward = parse_orders(*flags.backward);
+    options.extras = flags.extras == "on";
     for (const auto& [key, value] : flags.switches) pin_switch(options, key, value);
     options.memory_per_rank = flags.memory;
     options.buffer_bytes = flags.buffer;
@@ -147,9 +148,7 @@ Machine machine_and_say(const ProblemFlags& flags, std::int64_t ranks) {
     return std::move(chosen.machine);
 }
 
-LoadedProblem load_and_say(const Shape& shape, const PreparationFlags& preparation, const ModelFlags& model) {
-    const GraphReading reading = reading_of(preparation);
-    const Network network = network_of(model);
+LoadedProblem load_and_say(const Shape& shape, const GraphReading& reading, const Network& network) {
     measure::SteadyClock clock;
     std::optional<WaitingLine> waiting;
     if (reads_graph(shape)) waiting.emplace("reading " + shape.graph, clock, is_quiet());
@@ -161,7 +160,7 @@ LoadedProblem load_and_say(const Shape& shape, const PreparationFlags& preparati
 
 LoadedProblem load_and_say(const ProblemFlags& flags) {
     check_partition(flags.search.switches.contains("parts"), flags.shape, parse_loading(flags.model.load));
-    LoadedProblem loaded = load_and_say(flags.shape, flags.preparation, flags.model);
+    LoadedProblem loaded = load_and_say(flags.shape, reading_of(flags.preparation), network_of(flags.model));
     loaded.problem.record.space = flags.search.space;
     return loaded;
 }

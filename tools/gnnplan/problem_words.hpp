@@ -46,6 +46,7 @@ struct SearchFlags {
     std::string space = "full";
     std::optional<std::string> scheme, forward, backward, grid;
     std::optional<std::int64_t> replication;
+    std::string extras = "on";
     std::map<std::string, std::string> switches;  // by key, as flags spell their values (switch_words.hpp)
     std::int64_t memory = 0;                      // bytes per rank; 0: the machine's
     std::int64_t buffer = 0;                      // bytes of a product's buffers; 0: any
@@ -74,7 +75,7 @@ SelectOptions select_options(const SearchFlags& flags);
 Machine machine_and_say(const ProblemFlags& flags, std::int64_t ranks);
 
 // Reads the graph where there is one to read, and says what was found.
-LoadedProblem load_and_say(const Shape& shape, const PreparationFlags& preparation, const ModelFlags& model);
+LoadedProblem load_and_say(const Shape& shape, const GraphReading& reading, const Network& network);
 // The same with what is searched in the plan's record. Throws Error{usage} when --partition has no graph to partition.
 LoadedProblem load_and_say(const ProblemFlags& flags);
 

@@ -5,6 +5,7 @@
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/plan_text.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
+#include "tools/advise/sweep/sweep_printed.hpp"
 #include "tools/advise/sweep/sweep_sentences.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/trust.hpp"
@@ -32,7 +33,7 @@ bool has_pivot(const Sweep& sweep) {
 }
 
 std::string seconds_text(const Sweep& sweep, const SweepPoint& point) {
-    return format_seconds(point.best->predicted.ranked_seconds(), sweep.machine);
+    return format_seconds(point.best->predicted.ranked_seconds(), sweep.machine_of(point));
 }
 
 std::vector<std::string> scaling_cells(const std::optional<Scaling>& scaling) {
@@ -43,14 +44,34 @@ std::vector<std::string> scaling_cells(const std::optional<Scaling>& scaling) {
 // "*9.2 ms", "~9.8 ms", "40 ms", "OOM", "-".
 std::string pivot_cell(const Sweep& sweep, const SweepPoint& point, const SweepPoint* fastest) {
     if (!point.best) return point.over_memory() ? "OOM" : "-";
-    const bool tie = cost::tie(point.best->predicted, fastest->best->predicted, sweep.machine);
+    const bool tie = cost::tie(point.best->predicted, fastest->best->predicted, sweep.machine_of(point));
     return (&point == fastest ? "*" : tie ? "~" : "") + seconds_text(sweep, point);
+}
+
+// The competitor that figures are printed of, or one behind the last.
+std::size_t printed_competitor(const Race& race) {
+    for (const Contest& contest : race.contests) {
+        const auto found = std::ranges::find_if(
+            contest.entries, [](const SweepPoint* entry) { return entry->printed != catalog::nothing_printed; });
+        if (found != contest.entries.end()) return static_cast<std::size_t>(found - contest.entries.begin());
+    }
+    return race.competitors.size();
+}
+
+void add_printed_columns(std::vector<Column>& columns, const std::string& of) {
+    columns.insert(columns.end(), {{of + "printed", Align::right}, {"predicted/printed", Align::right}});
+}
+
+std::vector<std::string> printed_cells(const Sweep& sweep, const SweepPoint& point) {
+    return {printed_text(sweep, point), printed_ratio_text(sweep, point)};
 }
 
 Table pivot(const Sweep& sweep, const Race& race, bool with_scaling) {
     const Variation& axis = sweep.variations[*race_axis(sweep.variations)];
     std::vector<Column> columns{{axis.name, Align::right}};
     for (const std::string& competitor : race.competitors) columns.push_back({competitor, Align::right});
+    const std::size_t printed = printed_competitor(race);
+    if (printed < race.competitors.size()) add_printed_columns(columns, race.competitors[printed] + " ");
     if (with_scaling) columns.insert(columns.end(), {{"speed-up", Align::right}, {"efficiency", Align::right}});
     Table table(columns);
     const std::vector<std::optional<Scaling>> scaling = scaling_of(sweep, race);
@@ -59,6 +80,9 @@ Table pivot(const Sweep& sweep, const Race& race, bool with_scaling) {
         const SweepPoint* fastest = contest.fastest();
         std::vector<std::string> cells{axis.settings[contest.setting].text};
         for (const SweepPoint* entry : contest.entries) cells.push_back(pivot_cell(sweep, *entry, fastest));
+        if (printed < contest.entries.size()) {
+            for (std::string& cell : printed_cells(sweep, *contest.entries[printed])) cells.push_back(std::move(cell));
+        }
         if (with_scaling) {
             for (std::string& cell : scaling_cells(scaling[i])) cells.push_back(std::move(cell));
         }
@@ -149,6 +173,7 @@ Table point_table(const Sweep& sweep, const std::vector<PointColumn>& more, bool
     columns.push_back({ranked_time_name(sweep.task()), Align::right});
     const bool ranks = along_ranks(sweep);
     if (ranks) columns.insert(columns.end(), {{"speed-up", Align::right}, {"efficiency", Align::right}});
+    if (sweep.published != nullptr) add_printed_columns(columns, "");
     columns.push_back({"chosen"});
     for (const PointColumn& column : more) columns.push_back(column.column);
     Table table(columns);
@@ -163,6 +188,9 @@ Table point_table(const Sweep& sweep, const std::vector<PointColumn>& more, bool
         cells.push_back(point.best ? (emphasised ? "*" : "") + seconds_text(sweep, point) : "-");
         if (ranks) {
             for (std::string& cell : scaling_cells(scaling[i])) cells.push_back(std::move(cell));
+        }
+        if (sweep.published != nullptr) {
+            for (std::string& cell : printed_cells(sweep, point)) cells.push_back(std::move(cell));
         }
         if (point.best) {
             const Configuration& c = point.best->configuration;

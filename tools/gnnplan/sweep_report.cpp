@@ -4,6 +4,7 @@
 #include "tools/advise/sweep/sweep_certainty.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
 #include "tools/advise/sweep/sweep_dropout.hpp"
+#include "tools/advise/sweep/sweep_printed.hpp"
 #include "tools/gnnplan/plot.hpp"
 #include "tools/gnnplan/sweep_output.hpp"
 #include "tools/text/lines.hpp"
@@ -34,6 +35,8 @@ std::vector<std::string> remarks_of(const SweepReport& report, std::size_t width
     const std::string marks = marks_text(report.shown.sweep, width);
     if (!marks.empty()) remarks.push_back(marks);
     for (const std::string& note : report.shown.notes) remarks.push_back(note);
+    const std::string printed = printed_sentence(report.shown.sweep);
+    if (!printed.empty()) remarks.push_back(printed);
     return remarks;
 }
 

@@ -79,6 +79,9 @@ MatrixForm matrix_of(const ModelRecord& model, std::optional<Normalisation> aske
 // Throws Error{usage} unless the model has an epsilon.
 void check_has_epsilon(const ModelRecord& model);
 
+// The same without the settings that it does not have and other models do: heads, a slope, an epsilon.
+ModelRecord with_own_settings(ModelRecord model);
+
 // The same model with everything said that it has by default.
 ModelRecord with_defaults(ModelRecord model);
 

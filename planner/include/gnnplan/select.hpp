@@ -43,6 +43,10 @@ struct SelectOptions : Pins {
     std::int64_t memory_per_rank = 0;  // bytes; 0: what the machine leaves
     std::int64_t buffer_bytes = 0;     // of each product's buffers of what others send, on every rank; 0: any
     bool constant_input = false;       // features never change between epochs, whatever a run asks
+    // Whether the search may use what no published system does: products kept across epochs, values of edges as
+    // factors, and layers pruned to the rows that the loss needs. Without it, no configuration relies on constant
+    // features, and predictions leave dropout on them out unless runs will have it.
+    bool extras = true;
     // Whether runs will drop features: then no configuration may rely on constant ones, or predictions leave dropping
     // out; unset: either, so that a plan has candidates for both. Default: as Problem::record.run says.
     std::optional<bool> drops_features;

@@ -7,6 +7,7 @@
 #include "tools/advise/json/selection_json.hpp"
 #include "tools/advise/sweep/sweep_certainty.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
+#include "tools/advise/sweep/sweep_printed.hpp"
 #include "tools/text/version.hpp"
 
 namespace gnnplan::tools {
@@ -34,7 +35,25 @@ io::Document encode_best(const std::optional<RankedConfiguration>& best) {
 io::Document encode_range(const Sweep& sweep, const SweepPoint& point) {
     if (!point.best) return {};
     const Prediction& predicted = point.best->predicted;
-    return encode_range(predicted.ranked_seconds(), time_factors(predicted, sweep.machine, sweep.problem.task));
+    return encode_range(predicted.ranked_seconds(),
+                        time_factors(predicted, sweep.machine_of(point), sweep.problem.task));
+}
+
+// What the publication prints of the point, and the prediction of the same; null where it prints nothing.
+io::Document encode_printed(const Sweep& sweep, const SweepPoint& point) {
+    if (point.printed == catalog::nothing_printed) return {};
+    const std::optional<double> predicted = predicted_as_printed(sweep, point);
+    return io::Document::object({{"fits", point.printed != catalog::out_of_memory},
+                                 {"value", point.printed > 0 ? io::Document(point.printed) : io::Document()},
+                                 {"predicted", predicted ? io::Document(*predicted) : io::Document()}});
+}
+
+io::Document encode_publication(const Sweep& sweep) {
+    if (sweep.published == nullptr) return {};
+    const bool seconds = sweep.published->printed == catalog::PrintedQuantity::seconds;
+    return io::Document::object({{"name", sweep.published->name},
+                                 {"title", sweep.published->title},
+                                 {"quantity", seconds ? "seconds" : "speed_up"}});
 }
 
 io::Document encode_points(const Sweep& sweep) {
@@ -49,6 +68,7 @@ io::Document encode_points(const Sweep& sweep) {
         }
         io::Document entry = io::Document::object({{"settings", std::move(settings)}});
         entry.set("best", encode_best(point.best));
+        entry.set("printed", encode_printed(sweep, point));
         entry.set("range_seconds", encode_range(sweep, point));
         entry.set("with_feature_dropout", drops ? io::Document() : encode_best(point.otherwise));
         entry.set("without_feature_dropout", drops ? encode_best(point.otherwise) : io::Document());
@@ -118,6 +138,7 @@ io::Document encode(const Question& question, const SweepAnswers& answers, const
          {"fingerprints",
           io::Document::object({{"graph", question.loaded->dataset ? question.loaded->dataset->fingerprint() : ""},
                                 {"machine", io::machine_fingerprint(question.machine)}})},
+         {"publication", encode_publication(answers.sweep)},
          {"variations", encode_variations(answers.sweep)},
          {"points", encode_points(answers.sweep)},
          {"sure", encode(certainty_of(answers.sweep))},

@@ -1,8 +1,11 @@
 #include "tools/advise/sweep/sweep.hpp"
 
+#include "tools/advise/switch_words.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -30,7 +33,10 @@ std::vector<std::size_t> in_order(const Variation& variation) {
 }
 
 // Whether its values say what they are.
-bool named_bare(const Variation& variation) { return variation.name == "scheme" || variation.name == "grid"; }
+bool named_bare(const Variation& variation) {
+    static constexpr std::array names{"scheme", "grid", "graph", "model", "machine", "case"};
+    return std::ranges::find(names, variation.name) != names.end();
+}
 
 constexpr double equal_fraction = 1e-3;  // predictions closer than this are equal for any model
 
@@ -83,6 +89,11 @@ Task Sweep::task() const {
     return infers ? Task::infer : Task::train;
 }
 
+bool Sweep::varies(const std::string& name) const {
+    return std::ranges::any_of(variations,
+                               [&](const Variation& each) { return each.name == name && each.settings.size() > 1; });
+}
+
 std::vector<std::vector<std::size_t>> combinations(const std::vector<Variation>& variations) {
     std::vector<std::vector<std::size_t>> all{{}};
     for (const Variation& variation : variations) {
@@ -117,7 +128,9 @@ std::vector<RankedConfiguration> time_memory_front(const std::vector<RankedConfi
 }
 
 bool is_alternative(const Variation& variation) {
-    return variation.name == "scheme" || variation.name == "grid" || variation.name == "replication";
+    static constexpr std::array names{"space", "scheme", "grid", "replication", "forward", "backward", "extras"};
+    return std::ranges::find(names, variation.name) != names.end() ||
+           std::ranges::any_of(pinnable_switches(), [&](const SwitchWords* row) { return row->key == variation.key; });
 }
 
 std::optional<std::size_t> main_variation(const std::vector<Variation>& variations) {

@@ -1,10 +1,13 @@
 // What-if grids: every combination of a few settings, each planned on its own.
 #pragma once
 
+#include "planner/catalog/publications.hpp"
+
 #include <gnnplan/select.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +18,7 @@ namespace gnnplan::tools {
 struct Setting {
     std::string text;
     std::optional<double> number;
+    std::string means = {};  // of a case, which is several settings in one: "graph=reddit hidden=16"
 };
 
 struct Variation {
@@ -34,20 +38,26 @@ struct SweepPoint {
     std::vector<Rejection> rejected;          // what the search set aside
     ErrorCode code = ErrorCode::internal;
     std::string why;
-    std::optional<int> smallest_ranks;  // where nothing fits: the fewest ranks on which something would
-    std::int64_t needed_bytes = 0;      // where nothing fits: of the thriftiest, per rank
-    std::int64_t memory_limit = 0;      // bytes allowed per rank; 0: not planned at all
+    std::optional<int> smallest_ranks;            // where nothing fits: the fewest ranks on which something would
+    std::int64_t needed_bytes = 0;                // where nothing fits: of the thriftiest, per rank
+    std::int64_t memory_limit = 0;                // bytes allowed per rank; 0: not planned at all
+    std::shared_ptr<const Machine> machine = {};  // that was asked about here, if another one than the sweep's
+    double printed = catalog::nothing_printed;    // of the run that the point stands for, in a publication
 
     bool over_memory() const { return !best && code == ErrorCode::infeasible; }
 };
 
 struct Sweep {
     std::vector<Variation> variations;
-    std::vector<SweepPoint> points;  // the last variation fastest
-    Machine machine;                 // that was asked about: predictions err as its do
-    ProblemRecord problem = {};      // that was asked about, before anything varies
+    std::vector<SweepPoint> points;                   // the last variation fastest
+    Machine machine;                                  // that was asked about first: predictions err as its do
+    ProblemRecord problem = {};                       // the first that was asked about
+    const catalog::PaperFigure* published = nullptr;  // whose runs the points stand for, where they do
 
     Task task() const;
+    // Whether a variation of this name has more than one value.
+    bool varies(const std::string& name) const;
+    const Machine& machine_of(const SweepPoint& point) const { return point.machine ? *point.machine : machine; }
 };
 
 // Every combination of settings, the last variation fastest; one empty combination when nothing varies.

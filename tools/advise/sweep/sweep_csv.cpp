@@ -3,6 +3,7 @@
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/evidence.hpp"
 #include "tools/advise/sweep/sweep_contest.hpp"
+#include "tools/advise/sweep/sweep_printed.hpp"
 
 #include <fmt/format.h>
 
@@ -62,7 +63,7 @@ std::vector<std::string> more_values(const Sweep& sweep, const SweepPoint& point
     }
     if (!point.best) return cells;
     const Prediction& predicted = point.best->predicted;
-    if (const auto factors = time_factors(predicted, sweep.machine, sweep.problem.task)) {
+    if (const auto factors = time_factors(predicted, sweep.machine_of(point), sweep.problem.task)) {
         cells[6] = fmt::format("{}", factors->least * predicted.ranked_seconds());
         cells[7] = fmt::format("{}", factors->most * predicted.ranked_seconds());
     }
@@ -100,6 +101,13 @@ std::vector<std::string> csv_values(const SweepPoint& point) {
             ""};
 }
 
+// A figure as printed, or "OOM" or "ran", and its prediction.
+std::vector<std::string> printed_values(const Sweep& sweep, const SweepPoint& point) {
+    const auto predicted = predicted_as_printed(sweep, point);
+    return {point.printed > 0 ? fmt::format("{}", point.printed) : printed_text(sweep, point),
+            predicted ? fmt::format("{}", *predicted) : ""};
+}
+
 std::string csv_line(const std::vector<std::string>& cells) {
     std::string line;
     for (const std::string& cell : cells) line += (&cell == &cells.front() ? "" : ",") + csv_cell(cell);
@@ -120,6 +128,7 @@ std::string sweep_csv(const Sweep& sweep) {
     for (const Variation& variation : sweep.variations) header.push_back(variation.key);
     header.insert(header.end(), best_keys.begin(), best_keys.end());
     header.insert(header.end(), more_keys.begin(), more_keys.end());
+    if (sweep.published != nullptr) header.insert(header.end(), {"printed", "predicted_as_printed"});
     std::string csv = csv_line(header);
     const std::vector<std::optional<Scaling>> scaling = scaling_of(sweep);
     for (std::size_t i = 0; i < sweep.points.size(); ++i) {
@@ -127,6 +136,9 @@ std::string sweep_csv(const Sweep& sweep) {
         std::vector<std::string> cells = setting_cells(sweep, point);
         for (std::string& cell : csv_values(point)) cells.push_back(std::move(cell));
         for (std::string& cell : more_values(sweep, point, scaling[i])) cells.push_back(std::move(cell));
+        if (sweep.published != nullptr) {
+            for (std::string& cell : printed_values(sweep, point)) cells.push_back(std::move(cell));
+        }
         csv += csv_line(cells);
     }
     return csv;

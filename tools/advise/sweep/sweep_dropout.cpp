@@ -50,7 +50,7 @@ std::string dropout_sentence(const Sweep& sweep) {
         const Configuration& c = fastest->otherwise->configuration;
         const std::string where = short_text(sweep.variations, fastest->at, {});
         text += fmt::format("; the fastest is then {} {} {}, {}{}", scheme_of(c), c.grid.text(), orders_text(c),
-                            format_seconds(seconds_of(*fastest->otherwise), sweep.machine),
+                            format_seconds(seconds_of(*fastest->otherwise), sweep.machine_of(*fastest)),
                             where.empty() ? "" : " (" + where + ")");
     }
     if (over > 0)

@@ -14,7 +14,7 @@ namespace {
 double seconds_of(const SweepPoint* point) { return point->best->predicted.ranked_seconds(); }
 
 bool tie(const SweepPoint& a, const SweepPoint& b, const Sweep& sweep) {
-    return cost::tie(a.best->predicted, b.best->predicted, sweep.machine);
+    return cost::tie(a.best->predicted, b.best->predicted, sweep.machine_of(a));
 }
 
 std::string prefixed(const std::string& settings, const std::string& sentence) {
@@ -69,7 +69,8 @@ std::string contest_text(const Sweep& sweep, const Race& race, const Contest& co
     }
     std::string text = entries.front().name + (entries.size() == 1 && !over.empty() ? " alone fits" : " is fastest");
     if (!tied.empty()) {
-        text += fmt::format(", {} behind (a tie within {})", fmt::join(tied, ", "), tie_text(sweep.machine));
+        text += fmt::format(", {} behind (a tie within {})", fmt::join(tied, ", "),
+                            tie_text(sweep.machine_of(*entries.front().point)));
     }
     if (!slower.empty()) text += fmt::format(", {}{}", fmt::join(slower, ", "), tied.empty() ? " behind" : "");
     if (over.empty() || entries.size() == 1) return text;
@@ -93,6 +94,8 @@ std::size_t lead_begins(const Sweep& sweep, const std::vector<const Contest*>& c
 
 std::vector<std::string> contest_sentences(const Sweep& sweep, const Race& race) {
     const std::optional<std::size_t> axis = race_axis(sweep.variations);
+    // Graphs or machines follow each other in no order, so nothing begins at one of them.
+    const bool ordered = axis && sweep.variations[*axis].settings.front().number.has_value();
     std::vector<const Contest*> contests;
     for (const Contest& contest : race.contests) {
         if (contest.fastest() != nullptr) contests.push_back(&contest);
@@ -100,7 +103,7 @@ std::vector<std::string> contest_sentences(const Sweep& sweep, const Race& race)
     std::vector<std::string> sentences;
     for (std::size_t end = contests.size(); end > 0;) {
         const std::size_t last = end - 1;
-        const std::size_t begin = lead_begins(sweep, contests, last);
+        const std::size_t begin = ordered ? lead_begins(sweep, contests, last) : last;
         std::string text = contest_text(sweep, race, *contests[last]);
         if (axis) text.insert(0, fmt::format("{}: ", place_text(sweep.variations[*axis], contests[last]->setting)));
         if (begin < last) {
@@ -138,7 +141,7 @@ std::string scaling_sentence(const Sweep& sweep, const Race& race, const Variati
         const bool tied = tie(*other.second, *fastest, sweep);
         return fmt::format("{} {:.0f} % of their speed{}", other.first + (other.first == "1" ? " gives" : " give"),
                            100 * seconds_of(fastest) / seconds_of(other.second),
-                           tied ? " (a tie within " + tie_text(sweep.machine) + ")" : "");
+                           tied ? " (a tie within " + tie_text(sweep.machine_of(*fastest)) + ")" : "");
     };
     text += "; " + share(fewer.back());
     // The fewest that nobody can tell from it.

@@ -107,6 +107,12 @@ struct Pins {
     bool bf16 = false;                         // dense operands of products rounded to bfloat16 where panels are packed
     bool partition = false;  // vertices numbered by a partitioner, where the graph is there to be partitioned
 
+    // Pins to off what no published system does, unless it is pinned; only training has rows that the loss needs.
+    void pin_as_published(bool trains) {
+        factored_values = factored_values.value_or(false);
+        if (trains) loss_rows = loss_rows.value_or(false);
+    }
+
     // The switches of the paper's space, on a grid with `x` ranks along x, which searches none of them and has no use
     // for the others: whole panels are exchanged, and all else is off, unless it is pinned.
     Switches unsearched(int x) const {
