@@ -124,8 +124,9 @@ TEST(ProbedRun, SaysByHowMuchTheMachineHasChanged) {
     EXPECT_THAT(run(), Not(HasSubstr("has changed since")));
     EXPECT_FALSE(found().contains("probe")) << "it is over before a probe is";
     profile["step_seconds"] = 10;
-    EXPECT_THAT(run(), AllOf(HasSubstr("note: this machine has changed since the plan's rates were measured: dense"),
-                             ContainsRegex("; epochs should take [0-9]+\\.[0-9][0-9] times as long as predicted")));
+    EXPECT_THAT(run(),
+                AllOf(HasSubstr("note: this machine has changed since the plan's rates were measured: dense"),
+                      ::testing::ContainsRegex("; epochs should take [0-9]+\\.[0-9][0-9] times as long as predicted")));
     ASSERT_TRUE(found().contains("probe"));
     EXPECT_EQ(found()["probe"]["largest_bytes"], profile["calibration"]["probe"]["middle"]["largest_bytes"]);
     profile["calibration"]["probe"]["cpu"] = "Another CPU";
