@@ -161,6 +161,12 @@ std::vector<PointColumn> point_columns(Detail detail, Task task) {
     return columns;
 }
 
+std::string chosen_text(const SweepPoint& point, bool reasons_in_full) {
+    if (!point.best) return reasons_in_full ? point.why : reason_of(point);
+    const Configuration& chosen = point.best->configuration;
+    return scheme_of(chosen) + " " + chosen.grid.text();
+}
+
 // A row per point: settings, time, speed-up where ranks vary, what was chosen, then `columns`.
 Table point_table(const Sweep& sweep, const std::vector<PointColumn>& more, bool reasons_in_full) {
     std::vector<Column> columns;
@@ -192,12 +198,7 @@ Table point_table(const Sweep& sweep, const std::vector<PointColumn>& more, bool
         if (sweep.published != nullptr) {
             for (std::string& cell : printed_cells(sweep, point)) cells.push_back(std::move(cell));
         }
-        if (point.best) {
-            const Configuration& c = point.best->configuration;
-            cells.push_back(scheme_of(c) + " " + c.grid.text());
-        } else {
-            cells.push_back(reasons_in_full ? point.why : reason_of(point));
-        }
+        cells.push_back(chosen_text(point, reasons_in_full));
         for (const PointColumn& column : more) cells.push_back(point.best ? column.text(sweep, point) : "");
         table.add(std::move(cells), emphasised);
     }
