@@ -42,7 +42,7 @@ TEST(Calibrate, IsKeptAndUsedUntilAnotherMachineIsNamed) {
     EXPECT_EQ(profile["fingerprint"]["ranks"], 2);
     EXPECT_EQ(profile["fingerprint"]["mpi"], "");
     EXPECT_GT(profile["samples"].size(), 50U);
-    EXPECT_EQ(profile["calibration"]["gather"].size(), 7U);
+    EXPECT_EQ(profile["calibration"]["gather"].size(), 8U);
     EXPECT_EQ(profile["calibration"]["gemm"].size(), 48U);
     EXPECT_FALSE(profile["calibration"]["all_reduce"].is_null());
 
