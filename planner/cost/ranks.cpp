@@ -143,6 +143,8 @@ const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, 
     constexpr std::size_t few = 16;  // fewer are costed in less time than it takes to look for those that are alike
     if (all_.ranks.size() <= few || varies_with_rank(step.operation) || moves_between_spaces(schedule, step.operation))
         return all_;
+    // What a card carries of relayed panels goes by each rank's neighbours.
+    if (relaying(step.operation) != nullptr && shares_cards(schedule.grid, machine_)) return all_;
     if (redistributed(step.operation) || !tiled(step.operation).empty())
         return of_redistribution(schedule, step, graph);
     picked_.requests = counted() ? requests_for(schedule, step.operation, graph) : nullptr;

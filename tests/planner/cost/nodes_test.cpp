@@ -6,6 +6,8 @@
 #include "tests/planner/lower/full_configurations.hpp"
 #include "tests/support/test_machine.hpp"
 
+#include <gnnplan/ir/panel_relay.hpp>
+
 #include <gtest/gtest.h>
 
 namespace gnnplan::cost {
@@ -99,9 +101,10 @@ TEST(Nodes, StepsTakeAsLongAsTheBusiestCard) {
     const UniformStats graph(10'007, 70'049, true);
     for (const lower::FullCase& full : lower::full_cases({6, 12, 36}, 97)) {
         SCOPED_TRACE(full.text());
-        const Schedule s = lower::lowered(full, {130, 170, 61}, graph);
+        Schedule s = lower::lowered(full, {130, 170, 61}, graph);
         const auto numbered = graph.numbered(s.numbering);
         for (const int per_node : {2, 5, 16}) {
+            s.ranks_per_node = per_node;
             Machine machine = with_cards(per_node, 2);
             machine.inter_node = machine.intra_node = {0, 1e18};
             machine.network_cards->bytes_per_second = 1;
@@ -110,8 +113,10 @@ TEST(Nodes, StepsTakeAsLongAsTheBusiestCard) {
                 const double card = slowest_card(s, step, *numbered, machine);
                 const double found = step_seconds(s, step, *numbered, machine, ranks.of(s, step, *numbered));
                 // Statistics round needed rows, and the peers on the nodes of ranks that are alike may have a column
-                // more, or be dealt other blocks.
-                const double slack = full.on.sharing == Sharing::block_distributed ? 0.25 : 0.02;
+                // more, be dealt other blocks, or pass on other pieces.
+                const double slack = full.on.sharing == Sharing::block_distributed ? 0.25
+                                     : relaying(step.operation) != nullptr         ? 0.1
+                                                                                   : 0.02;
                 EXPECT_NEAR(found, card, slack * card + 100) << step.name;
             }
         }
