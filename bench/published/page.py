@@ -17,7 +17,7 @@ GUESSES = """## What is guessed
 |---|---|
 | memory size, bandwidth and single-precision peak | the papers and NVIDIA's data sheets; the share that is reached (80 %, GEMM 60 %) is a guess |
 | SpMM rate | **a guess**: every nonzero reads 4w + 8 bytes at 80 % of the peak bandwidth; no cache, no slow-down of narrow slices, no library's kernel |
-| link | one bus bandwidth of a ring on like hardware (nccl-tests issues 178 and 149), used for every collective and any number of GPUs |
+| link | one bus bandwidth of a ring on like hardware (nccl-tests issues 178 and 149), for any number of GPUs; a byte of an exchange among all 8 A6000 costs 1.86 of it, which is from GNN-RDM's Table IX itself |
 | latency 10 µs a message, 15 µs a step | **a guess**; a framework's epoch has more |
 | overlap | communication and computation do not slow each other down, which MG-GCN's section 6.4 says they do |
 
@@ -29,7 +29,8 @@ def advice(summit):
     """What follows, by the one published study of several nodes."""
     several = summit["never_2d"] >= 0.8 * summit["cells"]
     where = "" if several else " of one node"
-    rest = "" if several else " On several nodes the ranking of schemes contradicts the one published study."
+    rest = "" if several else (f" On several nodes the ranking of schemes is that of the one published study in {summit['never_2d']} of "
+                               f"{summit['cells']} cells.")
     return (f"So: choose orders and schemes by a preset{where}, but neither seconds nor the number of GPUs: those need a calibration of "
             f"the machine.{rest}")
 

@@ -62,7 +62,7 @@ TEST_F(Compare, SaysWhetherTheModelCanTellThemApart) {
     const std::string b = plan("b.json", "--machine a6000x8 --ranks 8 --replication 2");
     const Outcome apart = gnnplan("compare " + a + " " + b);
     EXPECT_THAT(apart.out, HasSubstr("less than 25 %"));
-    EXPECT_THAT(apart.out, HasSubstr("In published GCN training"));
+    EXPECT_THAT(apart.out, HasSubstr("In GNN-RDM's training on this machine"));
     EXPECT_THAT(gnnplan("compare " + a + " " + a).out, ::testing::Not(HasSubstr("A tie")));
     EXPECT_EQ(gnnplan("compare --json " + a + " " + a).json()["predicted_tie"], true);
     EXPECT_EQ(gnnplan("compare --json " + a + " " + b).json()["model_error"], 0.25);

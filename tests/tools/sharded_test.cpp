@@ -79,9 +79,10 @@ TEST_F(Sharded, AlteredBytesOfDealingAreThePlansFault) {
 TEST_F(Sharded, InfersWhatTheWholeGraphMakes) {
     train("--model gcn");
     for (const std::string grid :
-         {"--ranks 1", "--ranks 3 --grid 3x1", "--ranks 4 --grid 2x2 --exchange rows",
-          "--ranks 2 --grid 1x2 --permute on", "--ranks 4 --scheme 1.5d", "--ranks 4 --scheme 2d",
-          "--ranks 3 --grid 3x1 --permute on --fanout 4", "--ranks 6 --grid 3x2 --fanout 3,5"}) {
+         {"--ranks 1", "--ranks 3 --grid 3x1", "--ranks 4 --grid 2x2 --exchange rows --node-axis y",
+          "--ranks 2 --grid 1x2 --permute on", "--ranks 4 --scheme 1.5d --node-axis y",
+          "--ranks 4 --scheme 2d --node-axis y", "--ranks 3 --grid 3x1 --permute on --fanout 4",
+          "--ranks 6 --grid 3x2 --fanout 3,5 --node-axis y"}) {
         const std::string flags = "--load-weights " + weights + " --save-embeddings " + (folder / "e.npy");
         const auto in_shares = run("--task infer " + grid, graph, flags);
         const std::vector<float> shared = read_npy(folder / "e.npy");

@@ -149,9 +149,9 @@ TEST(SweepTool, SaysLittleOfManySchemesAndLosesNothing) {
     EXPECT_LE(json["sentences"].size(), 10U);
     // Two digits of a machine that was not measured, and a word about them.
     EXPECT_THAT(outcome.out, ::testing::ContainsRegex("\\*[0-9]([0-9]|0+|\\.[0-9])? ms"));
-    EXPECT_THAT(outcome.out, HasSubstr("True times are 1 to 8 times those"));
+    EXPECT_THAT(outcome.out, HasSubstr("True times are 1 to 6.3 times those"));
     EXPECT_EQ(json["sure"]["machine"], "preset");
-    EXPECT_EQ(json["sure"]["time_factors"]["most"], 8);
+    EXPECT_EQ(json["sure"]["time_factors"]["most"], 6.3);
 }
 
 TEST(SweepTool, EachPointHasTheAnswerWithDropout) {

@@ -7,7 +7,8 @@
 
 namespace gnnplan::tools {
 
-// Every message of this link of `machine` at the one rate, whatever was measured of it.
+// Every message of this link of `machine` at the one rate, whatever was measured of it; what network cards carry, and
+// exchanges among all ranks of a node, in proportion.
 void set_bandwidth(Machine& machine, Link& link, double bytes_per_second);
 
 // The link that the slowest messages of `ranks` ranks take: between nodes where they are on several.

@@ -167,8 +167,6 @@ std::vector<Variable> problem_variables() {
              [](Question& q, const Setting& s) {
                  set_bandwidth(q.machine, q.machine.intra_node, *s.number);
                  set_bandwidth(q.machine, q.machine.inter_node, *s.number);
-                 q.machine.network_cards.reset();
-                 q.machine.all_to_all.reset();
              }},
             {"memory", "memory_bytes", "16GiB,32GiB", "GiB", read_size,
              [](Question& q, const Setting& s) { q.search.memory_per_rank = whole(s); }}};
