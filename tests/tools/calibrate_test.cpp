@@ -122,7 +122,7 @@ TEST(Calibrate, LearnsFromRuns) {
         0);
     const Outcome planned = gnnplan("plan --graph " + data + " --hidden 8 --ranks 2 -o " + plan);
     ASSERT_EQ(planned.code, 0) << planned.err;
-    EXPECT_THAT(planned.out, ::testing::ContainsRegex("epoch takes [0-9.]+ (us |ms )?to [0-9.]+"));
+    EXPECT_THAT(on_one_line(planned.out), ::testing::ContainsRegex("epoch takes [0-9.]+ (us |ms )?to [0-9.]+"));
     EXPECT_GT(nlohmann::json::parse(read_text(plan))["predicted"]["seconds_by_part"].size(), 3U);
     const Outcome run =
         run_program(GNNRUN_TOOL, plan + " --in-process --epochs 9 --data " + data + " --report " + report);

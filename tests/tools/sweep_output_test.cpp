@@ -236,7 +236,7 @@ TEST(SweepTable, FitsHundredColumns) {
 }
 
 TEST(SweepReport, SaysOnceHowSureItIs) {
-    const std::string trust = "those predicted (likely 3).";
+    const std::string trust = "those predicted (likely 2.8).";
     SweepReport report{"graph", "gcn 8-4, training", "machine", {sample(), {"a note"}}, {"a sentence"}};
     report.shown.sweep.machine = catalog::find_machine("a6000x8");
     const std::string text = report_text(report, false);
