@@ -71,7 +71,7 @@ TEST(SelectFull, RanksOfANodeDifferAlongTheAxisThatIsFaster) {
         best.insert(first.configuration.node_axis);
         double least = std::numeric_limits<double>::infinity();
         for (const NodeAxis axis : {NodeAxis::y, NodeAxis::x, NodeAxis::z}) {
-            const RankedConfiguration& pinned = chosen(grid, axis).ranked.front();
+            const RankedConfiguration pinned = chosen(grid, axis).ranked.front();
             least = std::min(least, pinned.predicted.epoch_seconds);
             Configuration same = pinned.configuration;
             same.node_axis = first.configuration.node_axis;
