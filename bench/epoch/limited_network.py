@@ -5,6 +5,9 @@ Makes each plan with gnnplan and trains it with gnnrun on ranks of one thread be
 alternating between the plans. Prints epoch times and the bytes of an epoch, predicted and counted; ratios are to the first
 plan. Needs iproute2 and Open MPI, and root or unprivileged user namespaces.
 
+Each rank has a link of its own, or those of a node share one (--ranks-per-node). Plans are for the built-in CPU node with
+such links, or for what a calibration behind them has measured (--calibrate).
+
     bench/epoch/limited_network.py --build build/release --data ego-twitter.txt.gz --all=--symmetrise \\
         --plan "1d=--scheme 1d" --plan "rdm=--scheme rdm" --rate 1gbit -o results.json
 """
@@ -31,12 +34,16 @@ def arguments():
                         ("repeats", 3)):
         parser.add_argument(f"--{name}", type=int, default=value, help=f"default {value}")
     parser.add_argument("--rate", default="1gbit", help="of each link in each direction, as tc writes it; default 1gbit")
+    parser.add_argument("--ranks-per-node", type=int, default=1, help="consecutive ranks that share a link; default 1")
+    parser.add_argument("--calibrate", action="store_true", help="plan for what a quick calibration behind these links measures")
     parser.add_argument("--plan", action="append", metavar="NAME=ARGS", help="arguments of gnnplan plan; may be repeated")
     parser.add_argument("--all", default="", metavar="ARGS", help="arguments for every plan, e.g. --all=--symmetrise")
     parser.add_argument("-o", "--output", help="where to write the figures as JSON")
     parsed = parser.parse_args()
     if parsed.epochs <= WARM_UP:
         parser.error(f"--epochs must be more than the {WARM_UP} that are left out")
+    if parsed.ranks % parsed.ranks_per_node:
+        parser.error("--ranks must be a multiple of --ranks-per-node")
     if not re.fullmatch(RATE, parsed.rate):
         parser.error(f"--rate {parsed.rate}: write it as 1gbit or 250mbit")
     for tool in ("setpriv", "unshare", "nsenter", "ip", "tc", "mpirun"):
@@ -45,13 +52,17 @@ def arguments():
     return parsed
 
 
+# A few seconds on the slowest link, and beyond the caches' reach of one rank.
+CALIBRATION = ["--quick", "--threads", 1, "--largest", "16MiB"]
+
+
 def machine(gnnplan, options):
-    """The built-in CPU node with the rate asked for between ranks, and the cores of this machine shared by them."""
+    """The built-in CPU node with the rate asked for between nodes, and the cores of this machine shared by the ranks."""
     profile = json.loads(subprocess.check_output([gnnplan, "machines", "show", "cpu-node", "--json"]))
     number, prefix = re.fullmatch(RATE, options.rate).groups()
     share = min(1.0, len(os.sched_getaffinity(0)) / options.ranks)
     profile.update(name=f"limited to {options.rate}", source=f"cpu-node, {share:g} of a core a rank; the links' nominal rate",
-                   ranks_per_node=1)
+                   ranks_per_node=options.ranks_per_node)
     rate = float(number) * {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[prefix] / 8
     profile["inter_node"]["bytes_per_second"] = rate
     profile["network_cards"] = {"per_node": 1, "bytes_per_second": rate}
@@ -62,9 +73,12 @@ def machine(gnnplan, options):
     return profile
 
 
-def make_plans(gnnplan, options, scratch):
+def make_plans(gnnplan, options, links, scratch):
     profile = scratch / "machine.json"
-    profile.write_text(json.dumps(machine(gnnplan, options)))
+    if options.calibrate:
+        links.mpirun(gnnplan, "calibrate", *CALIBRATION, "--ranks-per-node", options.ranks_per_node, "-o", profile)
+    else:
+        profile.write_text(json.dumps(machine(gnnplan, options)))
     common = ["--graph", options.data, "--machine", profile, *shlex.split(options.all)]
     for name in ("features", "classes", "hidden", "layers", "ranks"):
         common += [f"--{name}", str(getattr(options, name))]
@@ -108,6 +122,7 @@ def table(results):
     for name, r in results.items():
         c = r["configuration"]
         grid = "x".join(map(str, c["grid"]))
+        grid += "".join(f", {c[key]}" for key, usual in (("exchange", "panels"), ("node_axis", "y")) if c.get(key, usual) != usual)
         times = "{:.0f} ({:.0f}-{:.0f}) | {:.0f}".format(
             *(1e3 * r[key] for key in ("epoch_seconds", "fastest", "slowest", "predicted_seconds")))
         ratios = " | ".join(f"{first[key] / r[key]:.2f}x" for key in ("epoch_seconds", "counted_bytes"))
@@ -137,8 +152,8 @@ def main():
     options = arguments()
     scratch = isolate()
     gnnplan, gnnrun = (str(pathlib.Path(options.build).resolve() / "bin" / tool) for tool in ("gnnplan", "gnnrun"))
-    links = SlowLinks(scratch, options.ranks, options.rate)
-    plans = make_plans(gnnplan, options, scratch)
+    links = SlowLinks(scratch, options.ranks, options.rate, options.ranks_per_node)
+    plans = make_plans(gnnplan, options, links, scratch)
     reports = taking_turns(plans, options.repeats, lambda plan: train(links, gnnrun, plan, options, scratch))
     show({name: figures(runs) for name, runs in reports.items()}, table, options.output)
 

@@ -1,4 +1,4 @@
-"""Ranks behind slow links on one machine: a network namespace per rank, a bridge between them, tc tbf on every link.
+"""Nodes behind slow links on one machine: a network namespace per node, a bridge between them, tc tbf on every link.
 
 Everything lives in namespaces of its own, none of which has a name: they exist as long as the processes inside do, and these
 are killed with the script, however it ends (also by kill -9). So there is nothing to take down and nothing to collide with.
@@ -47,34 +47,36 @@ def burst(rate):
 
 
 class SlowLinks:
-    """`ranks` hosts SUBNET.1, SUBNET.2, ... whose links carry `rate` (as tc writes it, e.g. 1gbit) in each direction."""
+    """Hosts SUBNET.1, SUBNET.2, ... for `ranks_per_node` consecutive ranks each, whose links carry `rate` (as tc writes it,
+    e.g. 1gbit) in each direction. Ranks of a host reach each other by shared memory."""
 
-    def __init__(self, scratch, ranks, rate):
-        self.scratch, self.ranks = scratch, ranks
+    def __init__(self, scratch, ranks, rate, ranks_per_node=1):
+        self.scratch, self.ranks, self.ranks_per_node = scratch, ranks, ranks_per_node
         ip("link", "add", "hub", "type", "bridge")
         ip("link", "set", "hub", "up")
-        self.holders = [self.add_host(scratch, rank, rate) for rank in range(1, ranks + 1)]
+        self.holders = [self.add_host(scratch, host, rate) for host in range(1, ranks // ranks_per_node + 1)]
         # The program by which mpirun starts its daemons, in place of ssh. Each daemon has a folder for its files: they
         # believe to be on machines of their own and would overwrite each other's.
         self.agent = scratch / "agent"
         self.agent.write_text(f'#!/bin/sh\nhost={scratch}/$1\nshift\nexport TMPDIR=$host/tmp\n'
-                              'exec nsenter --net --target "$(cat $host/holder)" /bin/sh -c "$*"\n')
+                              'exec nsenter --net --uts --target "$(cat $host/holder)" /bin/sh -c "$*"\n')
         self.agent.chmod(0o755)
 
-    def add_host(self, scratch, rank, rate):
-        """A process that holds the namespace of one rank, with a limited link to the hub."""
-        holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec sleep infinity"], stdout=subprocess.PIPE)
-        holder.stdout.readline()  # the namespace is there
-        host = scratch / f"{SUBNET}.{rank}"
+    def add_host(self, scratch, number, rate):
+        """A process that holds the namespaces of one host, which has a name and a limited link to the hub of its own."""
+        holder = subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c", f"hostname node{number}; echo; exec sleep infinity"],
+                                  stdout=subprocess.PIPE)
+        holder.stdout.readline()  # the namespaces are there
+        host = scratch / f"{SUBNET}.{number}"
         (host / "tmp").mkdir(parents=True)
         (host / "holder").write_text(str(holder.pid))
-        ip("link", "add", f"port{rank}", "type", "veth", "peer", "name", "uplink", "netns", holder.pid)
-        ip("link", "set", f"port{rank}", "master", "hub", "up")
+        ip("link", "add", f"port{number}", "type", "veth", "peer", "name", "uplink", "netns", holder.pid)
+        ip("link", "set", f"port{number}", "master", "hub", "up")
         inside = ["nsenter", "--net", "--target", str(holder.pid)]
         for command in (["ip", "link", "set", "lo", "up"], ["ip", "link", "set", "uplink", "up"],
-                        ["ip", "address", "add", f"{SUBNET}.{rank}/24", "dev", "uplink"]):
+                        ["ip", "address", "add", f"{SUBNET}.{number}/24", "dev", "uplink"]):
             subprocess.run([*inside, *command], check=True)
-        for where, end in ((inside, "uplink"), ([], f"port{rank}")):
+        for where, end in ((inside, "uplink"), ([], f"port{number}")):
             small = f"ip link set dev {end} gso_max_size {LARGEST_PACKET} gso_max_segs {LARGEST_PACKET // 1448}"
             subprocess.run([*where, *small.split()], check=True)
             limit = f"tc qdisc add dev {end} root tbf rate {rate} burst {burst(rate)} limit 64mb"  # deep: nothing is dropped
@@ -83,13 +85,14 @@ class SlowLinks:
 
     def mpirun(self, *program):
         """Runs a program on every host, one thread a rank; its output is shown only if it fails."""
-        hosts = ",".join(f"{SUBNET}.{rank}:1" for rank in range(1, self.ranks + 1))
-        options = (f"-n {self.ranks} --host {hosts} --bind-to none --mca plm_rsh_agent {self.agent} --mca btl tcp,self "
+        hosts = ",".join(f"{SUBNET}.{host}:{self.ranks_per_node}" for host in range(1, len(self.holders) + 1))
+        within = ",vader" if self.ranks_per_node > 1 else ""
+        options = (f"-n {self.ranks} --host {hosts} --bind-to none --mca plm_rsh_agent {self.agent} --mca btl tcp,self{within} "
                    f"--mca pml ob1 --mca btl_tcp_if_include {SUBNET}.0/24 --mca oob_tcp_if_include {SUBNET}.0/24 "
                    "--mca mpi_yield_when_idle 1 -x OMP_NUM_THREADS=1 -x OPENBLAS_NUM_THREADS=1")
         environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
                        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "TMPDIR": str(self.scratch / f"{SUBNET}.1" / "tmp")}
-        command = ["nsenter", "--net", "--target", str(self.holders[0].pid), "mpirun", *options.split(), *map(str, program)]
+        command = ["nsenter", "--net", "--uts", "--target", str(self.holders[0].pid), "mpirun", *options.split(), *map(str, program)]
         done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:

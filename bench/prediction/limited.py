@@ -11,10 +11,8 @@ import argparse, json, pathlib, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "epoch"))
 
+from limited_network import CALIBRATION
 from slow_links import SlowLinks, isolate
-
-# A few seconds on the slowest link, and beyond the caches' reach of one rank.
-CALIBRATION = ["--quick", "--threads", 1, "--ranks-per-node", 1, "--largest", "16MiB"]
 
 
 def arguments():
@@ -35,7 +33,7 @@ def main():
     tools = pathlib.Path(options.build).resolve() / "bin"
     links = SlowLinks(scratch, options.ranks, options.rate)
     machine, part = scratch / "machine.json", scratch / "rows.json"
-    links.mpirun(tools / "gnnplan", "calibrate", *CALIBRATION, "-o", machine)
+    links.mpirun(tools / "gnnplan", "calibrate", *CALIBRATION, "--ranks-per-node", 1, "-o", machine)
     rows = []
     for problem in options.problems:
         graph, widths, most = problem.rsplit("=", 2)

@@ -51,6 +51,21 @@ std::optional<WaitingCost> fit_waiting(std::span<const Sample> samples) {
                        std::max(0.0, found.beta - 1)};
 }
 
+// All cards of a node as one: as much as it sends at once where all of its ranks send their largest messages.
+std::optional<NetworkCards> fit_cards(std::span<const Sample> samples) {
+    std::int64_t largest = 0;  // bytes of a message
+    for (const Sample& sample : samples) {
+        if (sample.what.starts_with("cards.")) largest = std::max(largest, sample.at[0]);
+    }
+    std::vector<double> rates;
+    for (const Sample& sample : samples) {
+        if (!sample.what.starts_with("cards.") || sample.at[0] != largest) continue;
+        rates.push_back(static_cast<double>(largest * sample.at[2]) / median(sample.seconds));
+    }
+    if (rates.empty()) return std::nullopt;
+    return NetworkCards{1, median(std::move(rates))};
+}
+
 // The single rates that stand in where a curve does not reach.
 void set_single_rates(Machine& machine, std::span<const Sample> samples) {
     const Calibration& calibration = *machine.calibration;
@@ -86,7 +101,7 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     machine.intra_node = fit_messages(samples, "exchange").value_or(base.intra_node);
     if (const std::optional<Link> between = fit_messages(samples, "between")) {
         machine.inter_node = *between;
-        machine.network_cards.reset();  // all ranks of a node have measured at once, so that is their share of them
+        machine.network_cards = fit_cards(samples);
     }
     set_single_rates(machine, samples);
     return machine;

@@ -52,7 +52,7 @@ double ratio_of(const Sample& sample, const ProbeFigures& then, const cost::Rate
         const double seconds = median(sample.seconds);
         return seconds > 0 ? seconds / ratios.gemm_seconds(seconds, copy_seconds(sample, then)) : 1;
     }
-    if (what.starts_with("between.")) return ratios.between_nodes;
+    if (what.starts_with("between.") || what.starts_with("cards.")) return ratios.between_nodes;
     for (const char* link : {"exchange.", "all_reduce.", "reduce_scatter.", "redistribute."}) {
         if (what.starts_with(link)) return ratios.within_node;
     }

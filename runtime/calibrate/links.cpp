@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace gnnplan::calibrate {
 namespace {
@@ -47,6 +48,16 @@ std::vector<int> Nodes::elsewhere(int rank) const {
     return peers;
 }
 
+std::vector<int> Nodes::first_elsewhere(int rank) const {
+    const auto is_first = [&](int r) {
+        return std::ranges::find(of_rank, of_rank[static_cast<std::size_t>(r)]) == of_rank.begin() + r;
+    };
+    std::vector<int> peers;
+    if (!is_first(rank)) return peers;
+    std::ranges::copy_if(elsewhere(rank), std::back_inserter(peers), is_first);
+    return peers;
+}
+
 Nodes find_nodes(comm::Communicator& comm, int ranks_per_node) {
     const std::string name = ranks_per_node > 0 ? std::to_string(comm.rank() / ranks_per_node) : host_name();
     std::vector<std::string> known;
@@ -64,7 +75,7 @@ Nodes find_nodes(comm::Communicator& comm, int ranks_per_node) {
 void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t bytes, std::int64_t cold_bytes,
                       std::vector<Sample>& samples) {
     const int in_node = nodes.ranks_per_node();
-    const std::vector<int> elsewhere = nodes.elsewhere(setting.comm.rank());
+    const int rank = setting.comm.rank();
     for (const std::int64_t rotated : {std::int64_t{0}, cold_bytes}) {
         const char* suffix = rotated == 0 ? ".hot" : ".cold";
         for (const std::string kind : {"exchange", "all_reduce", "reduce_scatter", "redistribute"}) {
@@ -76,10 +87,15 @@ void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t b
             samples.push_back(time_messages(setting, *collective, kind + suffix, bytes, messages));
         }
         if (nodes.count == 1) continue;
-        const auto most = comm::control_max(setting.comm, static_cast<double>(elsewhere.size()));
-        const auto exchange = make_exchange(setting.comm, elsewhere, bytes, rotated);
-        samples.push_back(
-            time_messages(setting, *exchange, std::string("between") + suffix, bytes, static_cast<std::int64_t>(most)));
+        const auto between = [&](const std::string& name, const std::vector<int>& peers) {
+            const auto most = comm::control_max(setting.comm, static_cast<double>(peers.size()));
+            const auto exchange = make_exchange(setting.comm, peers, bytes, rotated);
+            samples.push_back(time_messages(setting, *exchange, name + suffix, bytes, static_cast<std::int64_t>(most)));
+        };
+        between("between", nodes.first_elsewhere(rank));
+        if (in_node == 1) continue;
+        between("cards", nodes.elsewhere(rank));
+        samples.back().at.push_back(in_node);
     }
 }
 

@@ -75,6 +75,8 @@ struct Nodes {
     int ranks_per_node() const;
     // The ranks of other nodes than this rank's.
     std::vector<int> elsewhere(int rank) const;
+    // The first rank of each other node; none for a rank that is not the first of its own.
+    std::vector<int> first_elsewhere(int rank) const;
 };
 // By the names of the hosts, or, where `ranks_per_node` is not 0, as if so many consecutive ranks were on each.
 Nodes find_nodes(comm::Communicator& comm, int ranks_per_node);
@@ -82,9 +84,9 @@ Nodes find_nodes(comm::Communicator& comm, int ranks_per_node);
 // Seconds of one message of `bytes`, with hot buffers and with cold ones, which a rank has `cold_bytes` > 0 of: the
 // time of the collective over the messages that a rank sends one after the other. "exchange.hot" (all-to-all within the
 // node), "all_reduce.hot" (ring), "reduce_scatter.hot", "redistribute.hot" (rows with gaps, the own part a message
-// too), and "between.hot" (everyone with everyone on other nodes),
-// ".cold" likewise; at {bytes, messages}. Only what there is: nothing within nodes of one rank, nothing between without
-// several nodes.
+// too), "between.hot" (one rank of each node with one of each other) and, where nodes have several ranks, "cards.hot"
+// (everyone with everyone on other nodes), ".cold" likewise; at {bytes, messages}, of cards {bytes, messages, ranks of
+// the largest node}. Only what there is: nothing within nodes of one rank, nothing between without several nodes.
 void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t bytes, std::int64_t cold_bytes,
                       std::vector<Sample>& samples);
 

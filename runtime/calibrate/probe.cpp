@@ -60,9 +60,9 @@ struct Probe::Operands {
             exchange =
                 make_collective("exchange", *nodes.own, setting.kernels, message * nodes.own->size(), cold_bytes);
         if (nodes.count > 1)
-            between = make_exchange(setting.comm, nodes.elsewhere(setting.comm.rank()), message, cold_bytes);
+            between = make_exchange(setting.comm, nodes.first_elsewhere(setting.comm.rank()), message, cold_bytes);
         in_node = nodes.ranks_per_node() - 1;
-        elsewhere = setting.comm.size() - nodes.ranks_per_node();
+        elsewhere = nodes.count - 1;
     }
 
     std::int64_t rows;
@@ -73,7 +73,7 @@ struct Probe::Operands {
     std::int64_t message;  // bytes
     std::unique_ptr<Collective> exchange, between;
     int in_node = 0;    // messages of a rank one after the other
-    int elsewhere = 0;  // of a rank of the largest node
+    int elsewhere = 0;  // of the first rank of a node, which sends to those of other nodes
 };
 
 Probe::Probe(const Setting& setting, const Nodes& nodes, std::int64_t largest)

@@ -161,9 +161,23 @@ TEST(Fit, LinksFollowTheMessages) {
     EXPECT_NEAR(machine.intra_node.bytes_per_second / (8 * giga), 1, 0.01);
     EXPECT_NEAR(machine.inter_node.bytes_per_second / (0.125 * giga), 1, 0.01);
     EXPECT_NEAR(machine.inter_node.latency_seconds / 5e-5, 1, 0.01);
-    EXPECT_FALSE(machine.network_cards) << "ranks have measured their share";
+    EXPECT_FALSE(machine.network_cards) << "a rank to a node has them for itself";
     ASSERT_TRUE(machine.calibration->all_reduce);
     EXPECT_NEAR(machine.calibration->all_reduce->bytes_per_second / (2 * giga), 1, 0.01);
+    EXPECT_NO_THROW(validate(machine));
+}
+
+TEST(Fit, CardsCarryWhatAllRanksOfANodeSendAtOnce) {
+    std::vector<Sample> samples = link_samples("between", {5e-5, 0.125 * giga});
+    for (const char* name : {"cards.hot", "cards.cold"}) {
+        samples.push_back({name, {1 << 10, 2, 2}, {3e-5}});
+        samples.push_back({name, {1 << 20, 2, 2}, {2 * (1 << 20) / (0.15 * giga)}});
+    }
+    const Machine machine = fit_machine(base(), samples);
+    ASSERT_TRUE(machine.network_cards);
+    EXPECT_EQ(machine.network_cards->per_node, 1);
+    EXPECT_NEAR(machine.network_cards->bytes_per_second / (0.15 * giga), 1, 1e-9);
+    EXPECT_NEAR(machine.inter_node.bytes_per_second / (0.125 * giga), 1, 0.01) << "of a rank alone";
     EXPECT_NO_THROW(validate(machine));
 }
 

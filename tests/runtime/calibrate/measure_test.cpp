@@ -179,6 +179,29 @@ TEST(Calibration, ARankToANodeHasOnlyLinksBetween) {
     });
 }
 
+TEST(Calibration, NodesMeasureOneRankAloneAndAllTogether) {
+    comm::run_ranks(4, [](comm::Communicator& comm) {
+        measure::SteadyClock clock;
+        const Setting setting{comm, clock, kernels::cpu_table(), {0, 1}};
+        const Nodes nodes = find_nodes(comm, 2);
+        const std::vector<std::vector<int>> firsts = {{2}, {}, {0}, {}};
+        EXPECT_EQ(nodes.first_elsewhere(comm.rank()), firsts[static_cast<std::size_t>(comm.rank())]);
+        std::vector<Sample> samples;
+        measure_messages(setting, nodes, 4096, 1 << 16, samples);
+        for (const Sample& sample : samples) {
+            if (sample.what.starts_with("between.")) {
+                EXPECT_THAT(sample.at, ElementsAre(4096, 1));
+            }
+            if (sample.what.starts_with("cards.")) {
+                EXPECT_THAT(sample.at, ElementsAre(4096, 2, 2));
+            }
+        }
+        const auto counts = count_by_name(samples);
+        for (const char* what : {"between.hot", "between.cold", "cards.hot", "cards.cold"})
+            EXPECT_EQ(counts.at(what), 1) << what;
+    });
+}
+
 TEST(Calibration, SizesKeepToTheLargest) {
     for (const auto& scope : {quick_scope(1 << 20), full_scope(1 << 20)}) {
         for (const auto* sizes : {&scope.windows, &scope.streams, &scope.messages}) {
