@@ -1,20 +1,20 @@
 // The one place that knows METIS.
 #pragma once
 
+#include "runtime/graph/neighbours.hpp"
+
 #include <cstdint>
 #include <vector>
 
 namespace gnnplan::data {
 
-// An undirected pattern without self loops: the neighbours of i are vertex[start[i]] .. vertex[start[i + 1] - 1].
-struct Neighbours {
-    std::vector<std::int32_t> start;
-    std::vector<std::int32_t> vertex;
-};
+// How much a vertex counts when METIS makes parts of about equal size: as one, or as its row of the matrix has
+// nonzeros, which with the self loop are its degree + 1.
+enum class Weighed { alike, by_degree };
 
 // The part of each vertex by METIS_PartGraphKway with METIS's default balance; some parts may be empty. For graphs with
 // edges and with more vertices than parts. METIS takes the arrays as mutable, and leaves them as they are. Throws
 // Error{unavailable} in a build without METIS, and when METIS fails.
-std::vector<std::int32_t> metis_parts(Neighbours& graph, int parts);
+std::vector<std::int32_t> metis_parts(Neighbours& graph, int parts, Weighed weighed = Weighed::alike);
 
 }  // namespace gnnplan::data
