@@ -56,14 +56,14 @@ Dealing predict_dealing(const data::Dataset& dataset, const std::vector<const Sc
     std::atomic<std::uint64_t> listed = 0;
     for (int rank = 0; rank < ranks; ++rank) {
         std::int64_t own = 0;
-        const data::ParsedGraph part = read_with_threads(
-            dataset, rank, ranks,
-            {[&](std::span<const data::Edge> edges) { listed += data::hash_of_listed(edges, rank); },
-             [&](std::span<const data::Edge> edges, std::span<const float>) {
-                 const std::int64_t most = edges_dealt_in_round(ranks);
-                 own += (std::ssize(edges) + most - 1) / most;
-                 for (const auto& count : counts) count->count(rank, edges);
-             }});
+        const data::ParsedGraph part =
+            read_with_threads(dataset, rank, ranks,
+                              {[&](std::span<const data::Edge> edges) { listed += data::hash_of_listed(edges, rank); },
+                               [&](std::span<const data::Edge> edges, std::span<const float>) {
+                                   const std::int64_t most = edges_dealt_in_round(ranks);
+                                   own += (std::ssize(edges) + most - 1) / most;
+                                   for (const auto& count : counts) count->count(rank, edges);
+                               }});
         rounds = std::max(rounds, own);
         if (part.by_one) break;  // the others read nothing, and need not open the file for it
     }
