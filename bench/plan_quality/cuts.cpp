@@ -57,6 +57,7 @@ Figures figures_of(const data::Neighbours& graph, const data::EdgeParts& part, i
 // The parts of the pattern's edges; graphs here have a self loop in every row.
 data::EdgeParts without_loops(const data::Csr& matrix, const std::vector<std::int16_t>& part) {
     data::EdgeParts edges;
+    edges.reserve(part.size());
     for (std::int64_t v = 0; v < matrix.rows(); ++v) {
         for (std::int64_t k = matrix.row_start[at(v)]; k < matrix.row_start[at(v) + 1]; ++k) {
             if (matrix.column[at(k)] != v) edges.push_back(part[at(k)]);
@@ -65,7 +66,7 @@ data::EdgeParts without_loops(const data::Csr& matrix, const std::vector<std::in
     return edges;
 }
 
-Figures by_rule(const data::Graph& graph, const data::Neighbours& pattern, data::CutRule rule, int parts) {
+Figures by_rule(const data::Graph& graph, const data::Neighbours& pattern, CutRule rule, int parts) {
     const auto start = std::chrono::steady_clock::now();
     const data::Cut cut = data::cut(graph, rule, parts, seed);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -80,6 +81,7 @@ Figures by_needed_rows(const data::Graph& graph, const data::Neighbours& pattern
     const std::vector<std::int32_t> owner = data::partition(graph, parts);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     data::EdgeParts part;
+    part.reserve(pattern.vertex.size());
     std::int64_t needed = 0;
     std::vector<bool> met(at(parts));
     for (std::int64_t v = 0; v < pattern.vertices(); ++v) {
@@ -158,11 +160,11 @@ void print_rows(const std::filesystem::path& path, const std::vector<int>& wante
     const std::string name = path.stem().stem().string();
     for (const int parts : wanted) {
         print_row(name, parts, "HDRF", by_hdrf(pattern, parts));
-        print_row(name, parts, "Libra", by_rule(graph, pattern, data::CutRule::libra, parts));
+        print_row(name, parts, "Libra", by_rule(graph, pattern, CutRule::libra, parts));
         if (!data::has_partitioner()) continue;
         print_row(name, parts, "needed rows", by_needed_rows(graph, pattern, parts));
-        print_row(name, parts, "seeded", by_rule(graph, pattern, data::CutRule::seeded, parts));
-        print_row(name, parts, "cover", by_rule(graph, pattern, data::CutRule::cover, parts));
+        print_row(name, parts, "seeded", by_rule(graph, pattern, CutRule::seeded, parts));
+        print_row(name, parts, "cover", by_rule(graph, pattern, CutRule::cover, parts));
     }
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 void mark_columns(const Graph& graph, MatrixId which, Range rows, Range columns, const VertexOrder* order,
                   std::vector<bool>& met) {
-    MatrixRows reader(graph.matrix(which), columns, order);
+    MatrixRows reader(graph, which, columns, order);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         for (const std::int32_t c : reader.any_order(i)) met[static_cast<std::size_t>(c - columns.begin)] = true;
     }
@@ -25,7 +25,7 @@ std::int64_t block_nonzeros(const Graph& graph, MatrixId which, Range rows, Rang
         return matrix.row_start[static_cast<std::size_t>(rows.end - matrix.first_row)] -
                matrix.row_start[static_cast<std::size_t>(rows.begin - matrix.first_row)];
     }
-    MatrixRows reader(matrix, columns, order);
+    MatrixRows reader(graph, which, columns, order);
     std::int64_t count = 0;
     for (std::int64_t i = rows.begin; i < rows.end; ++i) count += std::ssize(reader.any_order(i));
     return count;
@@ -33,7 +33,7 @@ std::int64_t block_nonzeros(const Graph& graph, MatrixId which, Range rows, Rang
 
 std::vector<std::int32_t> column_nonzeros(const Graph& graph, MatrixId which, Range rows, Range columns,
                                           const VertexOrder* order) {
-    MatrixRows reader(graph.matrix(which), columns, order);
+    MatrixRows reader(graph, which, columns, order);
     std::vector<std::int32_t> counts(static_cast<std::size_t>(columns.size()), 0);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         for (const std::int32_t c : reader.any_order(i)) ++counts[static_cast<std::size_t>(c - columns.begin)];

@@ -102,12 +102,12 @@ void visit_panels(std::span<const std::int32_t> ascending, const std::vector<Pan
 }
 
 // Cuts the blocks of some ranges of columns out of some rows, which threads divide: they count, then they write.
-class Cut {
+class BlockCutter {
 public:
-    Cut(const Graph& graph, MatrixId which, Range rows, std::span<const Range> columns, const DegreeScales& scales,
-        const VertexOrder* order, const BlockFormat& format)
-        : matrix_(graph.matrix(which)),
-          transposed_(which.transposed),
+    BlockCutter(const Graph& graph, MatrixId which, Range rows, std::span<const Range> columns,
+                const DegreeScales& scales, const VertexOrder* order, const BlockFormat& format)
+        : graph_(graph),
+          which_(which),
           rows_(rows),
           columns_(columns),
           hull_{columns.front().begin, columns.back().end},
@@ -143,16 +143,17 @@ public:
 private:
     std::vector<Range> parts_of(Range rows) const {
         const bool in_file_order = order_ == nullptr || order_->identity();
-        if (rows.empty() || !in_file_order) return even_parts(rows, matrix_.nonzeros());
-        const auto first = at(rows.begin - matrix_.first_row);
-        std::vector<Range> parts = row_parts(std::span(matrix_.row_start).subspan(first, at(rows.size() + 1)));
+        if (rows.empty() || !in_file_order) return even_parts(rows, graph_.matrix(which_).nonzeros());
+        const Csr& matrix = graph_.matrix(which_);
+        const auto first = at(rows.begin - matrix.first_row);
+        std::vector<Range> parts = row_parts(std::span(matrix.row_start).subspan(first, at(rows.size() + 1)));
         for (Range& part : parts) part = {part.begin + rows.begin, part.end + rows.begin};
         return parts;
     }
 
     std::vector<std::int64_t> count(Range rows) const {
         std::vector<std::int64_t> counts(panels_.size(), 0);
-        MatrixRows matrix(matrix_, hull_, order_);
+        MatrixRows matrix(graph_, which_, hull_, order_);
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             if (panels_.size() == 1) {
                 counts[0] += std::ssize(matrix.any_order(i));
@@ -169,8 +170,8 @@ private:
         std::vector<Writer> writers;
         for (std::size_t p = 0; p < panels_.size(); ++p)
             writers.emplace_back(blocks[panels_[p].block], panels_[p].index, rows.begin - rows_.begin, first[p]);
-        RowValues values(scales_, transposed_);
-        MatrixRows matrix(matrix_, hull_, order_);
+        RowValues values(scales_, which_.transposed);
+        MatrixRows matrix(graph_, which_, hull_, order_);
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             for (Writer& writer : writers) writer.begin_row();
             const std::span<const std::int32_t> entries = matrix.ascending(i);
@@ -185,8 +186,8 @@ private:
         }
     }
 
-    const Csr& matrix_;
-    const bool transposed_;
+    const Graph& graph_;
+    const MatrixId which_;
     const Range rows_;
     const std::span<const Range> columns_;
     const Range hull_;
@@ -207,7 +208,7 @@ std::vector<LocalBlock> build_blocks(const Graph& graph, MatrixId which, Range r
     ensure(format.values || !graph.matrix(which).weighted(),
            "with weights of edges, values are no products of two scales");
     if (columns.empty()) return {};
-    return Cut(graph, which, rows, columns, scales, order, format).blocks();
+    return BlockCutter(graph, which, rows, columns, scales, order, format).blocks();
 }
 
 LocalBlock build_block(const Graph& graph, MatrixId which, Range rows, Range columns, const DegreeScales& scales,

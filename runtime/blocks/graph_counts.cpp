@@ -76,7 +76,8 @@ public:
     template <class Make>
     ReuseHistogram find_reuse(MatrixId which, Range rows, Range columns, std::int64_t panel_columns, Make make) {
         const std::lock_guard lock(mutex_);
-        const std::array<std::int64_t, 6> key = {2 * which.sample + (which.transposed ? 1 : 0),
+        const std::array<std::int64_t, 7> key = {2 * which.sample + (which.transposed ? 1 : 0),
+                                                 which.part,
                                                  rows.begin,
                                                  rows.end,
                                                  columns.begin,
@@ -93,7 +94,7 @@ private:
     static constexpr std::int64_t few_share = 64;  // a profile of a 64th of it is small
 
     std::mutex mutex_;
-    std::map<std::array<std::int64_t, 6>, ReuseHistogram> reuses_;  // of a few hundred bytes each
+    std::map<std::array<std::int64_t, 7>, ReuseHistogram> reuses_;  // of a few hundred bytes each
     using Key = std::tuple<MatrixId, std::int64_t, std::int64_t>;
     std::map<Key, std::shared_ptr<const ColumnProfile>> profiles_;
     Key last_key_{false, 0, 0};  // the last question, which is mostly the next one, too
@@ -128,16 +129,22 @@ MatrixId GraphCounts::stored(MatrixId which) const {
     return which;
 }
 
+// Which of the rows have their diagonal in the matrix, where it is full: of a part, those that it owns.
+Range GraphCounts::diagonal_of(MatrixId which, Range rows) const {
+    if (which.part == MatrixId::all_parts) return rows;
+    return intersect(rows, balanced_block({0, vertices()}, which.part, numbering_.parts));
+}
+
 std::shared_ptr<const ColumnProfile> GraphCounts::profile(MatrixId which, Range rows) const {
     which = stored(which);
     return cache_->find(which, rows, [&](ColumnTally& tally) {
         if (which.sample != MatrixId::any_sample) {
-            const OffDiagonal& off = matrices_->off_diagonal(graph_, which);
-            tally_rows(graph_.matrix(which), off, rows, *order_, tally);
-            return off.full_diagonal ? rows : Range{};
+            const OffDiagonal& off = matrices_->off_diagonal(graph_, part_of(which, MatrixId::all_parts));
+            tally_rows(graph_, which, off, rows, *order_, tally);
+            return off.full_diagonal ? diagonal_of(which, rows) : Range{};
         }
         for (int layer = 1; layer <= samples(); ++layer)
-            tally_rows(graph_.matrix(MatrixId(which.transposed, layer)), {}, rows, *order_, tally);
+            tally_rows(graph_, MatrixId(which.transposed, layer), {}, rows, *order_, tally);
         return Range{};
     });
 }
@@ -146,7 +153,8 @@ std::int64_t GraphCounts::row_nonzeros(MatrixId which, Range rows) const {
     if (rows.empty()) return 0;
     const Range all{0, vertices()};
     // All rows have the same nonzeros in every order.
-    if (order_->identity() || rows == all) return data::block_nonzeros(graph_, which, rows, all);
+    const bool whole = which.part == MatrixId::all_parts;
+    if (whole && (order_->identity() || rows == all)) return data::block_nonzeros(graph_, which, rows, all);
     return profile(which, rows)->nonzeros();
 }
 

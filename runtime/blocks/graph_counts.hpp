@@ -63,6 +63,7 @@ private:
     // The same graph in another numbering.
     GraphCounts(const GraphCounts& other, const Numbering& numbering);
     MatrixId stored(MatrixId which) const;
+    Range diagonal_of(MatrixId which, Range rows) const;
     std::shared_ptr<const ColumnProfile> profile(MatrixId which, Range rows) const;
 
     const Graph& graph_;

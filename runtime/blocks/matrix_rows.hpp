@@ -14,12 +14,16 @@
 
 namespace gnnplan::data {
 
-// The entries of rows within a range of columns. Rows and columns count in `order`; null or the identity: that of the
-// file.
+// The entries of rows within a range of columns, of one part where the matrix is that of a part of the order's cut.
+// Rows and columns count in `order`; null or the identity: that of the file.
 class MatrixRows {
 public:
-    MatrixRows(const Csr& matrix, Range columns, const VertexOrder* order)
-        : matrix_(matrix), columns_(columns), order_(order != nullptr && !order->identity() ? order : nullptr) {}
+    MatrixRows(const Graph& graph, MatrixId which, Range columns, const VertexOrder* order)
+        : matrix_(graph.matrix(which)),
+          columns_(columns),
+          order_(order != nullptr && !order->identity() ? order : nullptr),
+          part_(which.part),
+          parts_(which.part == MatrixId::all_parts ? nullptr : order->cut->of(which).data()) {}
 
     // The user's vertex at a position.
     std::int64_t vertex(std::int64_t position) const {
@@ -30,9 +34,10 @@ public:
     std::span<const std::int32_t> any_order(std::int64_t row) {
         if (order_ == nullptr) return in_file_order(row);
         found_.clear();
-        for (const std::int32_t c : whole(vertex(row))) {
+        const auto all = whole(vertex(row));
+        for (const std::int32_t& c : all) {
             const std::int32_t position = order_->position[static_cast<std::size_t>(c)];
-            if (position >= columns_.begin && position < columns_.end) found_.push_back(position);
+            if (position >= columns_.begin && position < columns_.end && has(&c)) found_.push_back(position);
         }
         return found_;
     }
@@ -57,9 +62,10 @@ private:
         pairs_.clear();
         const auto all = whole(vertex(row));
         const float* weight = matrix_.weight.data() + (all.data() - matrix_.column.data());
-        for (const std::int32_t c : all) {
+        for (const std::int32_t& c : all) {
             const std::int32_t position = order_->position[static_cast<std::size_t>(c)];
-            if (position >= columns_.begin && position < columns_.end) pairs_.emplace_back(position, *weight);
+            if (position >= columns_.begin && position < columns_.end && has(&c))
+                pairs_.emplace_back(position, *weight);
             ++weight;
         }
         std::sort(pairs_.begin(), pairs_.end());
@@ -86,9 +92,15 @@ private:
         return {low, std::lower_bound(low, all.end(), columns_.end)};
     }
 
+    bool has(const std::int32_t* column) const {
+        return parts_ == nullptr || parts_[column - matrix_.column.data()] == part_;
+    }
+
     const Csr& matrix_;
     Range columns_;
     const VertexOrder* order_;
+    int part_;
+    const std::int16_t* parts_;  // of each nonzero; null: all are asked for
     std::vector<std::int32_t> found_;
     std::vector<std::pair<std::int32_t, float>> pairs_;  // of a row, while it is sorted
     std::vector<float> found_weights_;

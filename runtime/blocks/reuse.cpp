@@ -132,7 +132,7 @@ private:
 ReuseHistogram reuse_histogram(const Graph& graph, MatrixId which, Range rows, Range columns,
                                std::int64_t panel_columns, const VertexOrder* order) {
     Scan scan(rows, columns, panel_columns);
-    MatrixRows reader(graph.matrix(which), columns, order);
+    MatrixRows reader(graph, which, columns, order);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         for (const std::int32_t c : reader.any_order(i)) scan.use(i, c);
     }

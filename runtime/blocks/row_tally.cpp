@@ -15,8 +15,15 @@ bool holds_loop(const Csr& matrix, std::int64_t v) {
 
 class RowTally {
 public:
-    RowTally(const Csr& matrix, const OffDiagonal& off, Range rows, const VertexOrder& order, ColumnTally& tally)
-        : matrix_(matrix), off_(off), rows_(rows), order_(order), tally_(tally) {}
+    RowTally(const Graph& graph, MatrixId which, const OffDiagonal& off, Range rows, const VertexOrder& order,
+             ColumnTally& tally)
+        : matrix_(graph.matrix(which)),
+          off_(off),
+          rows_(rows),
+          order_(order),
+          tally_(tally),
+          part_(which.part),
+          parts_(which.part == MatrixId::all_parts ? nullptr : order.cut->of(which).data()) {}
 
     // Where rows are many and lie anywhere in the file, it takes less time to pass all of them in the file's order.
     void add_all() {
@@ -41,6 +48,7 @@ private:
     void add(std::int64_t v) {
         for (std::int64_t k = matrix_.row_start[at(v)]; k < matrix_.row_start[at(v + 1)]; ++k) {
             const std::int32_t column = matrix_.column[at(k)];
+            if (parts_ != nullptr && parts_[k] != part_) continue;
             if (column != v || !off_.full_diagonal) tally_.add(position(column));
         }
     }
@@ -50,6 +58,8 @@ private:
     Range rows_;
     const VertexOrder& order_;
     ColumnTally& tally_;
+    int part_;
+    const std::int16_t* parts_;  // of each nonzero; null: all are asked for
 };
 
 }  // namespace
@@ -70,8 +80,9 @@ OffDiagonal::OffDiagonal(const Csr& matrix) {
     if (few) rows = std::move(others);
 }
 
-void tally_rows(const Csr& matrix, const OffDiagonal& off, Range rows, const VertexOrder& order, ColumnTally& tally) {
-    RowTally(matrix, off, rows, order, tally).add_all();
+void tally_rows(const Graph& graph, MatrixId which, const OffDiagonal& off, Range rows, const VertexOrder& order,
+                ColumnTally& tally) {
+    RowTally(graph, which, off, rows, order, tally).add_all();
 }
 
 }  // namespace gnnplan::data

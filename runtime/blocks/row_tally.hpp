@@ -23,7 +23,9 @@ struct OffDiagonal {
     explicit OffDiagonal(const Csr& matrix);  // of whole rows
 };
 
-// Adds the columns of all nonzeros of the rows, but for a full diagonal. `off` is the matrix's, or says nothing.
-void tally_rows(const Csr& matrix, const OffDiagonal& off, Range rows, const VertexOrder& order, ColumnTally& tally);
+// Adds the columns of all nonzeros of the rows, but for a full diagonal. `off` is of all edges of the matrix, or says
+// nothing.
+void tally_rows(const Graph& graph, MatrixId which, const OffDiagonal& off, Range rows, const VertexOrder& order,
+                ColumnTally& tally);
 
 }  // namespace gnnplan::data

@@ -83,8 +83,9 @@ private:
     // the edge.
     void deal_between(std::int32_t low, std::int32_t high, const std::vector<Edge>& edges) {
         Bipartite between;
-        std::vector<std::int32_t> right;
-        for (const Edge& e : edges) right.push_back(graph_.vertex[at(e.entry)]);
+        between.edges.reserve(edges.size());
+        std::vector<std::int32_t> right(edges.size());
+        std::ranges::transform(edges, right.begin(), [&](const Edge& e) { return graph_.vertex[at(e.entry)]; });
         std::ranges::sort(right);
         right.erase(std::unique(right.begin(), right.end()), right.end());
         between.right = static_cast<std::int32_t>(right.size());
@@ -133,7 +134,7 @@ std::vector<std::int16_t> parts_of(const Csr& matrix, const Neighbours& graph, c
 }  // namespace
 
 Cut cut(const Graph& graph, CutRule rule, int parts, std::uint64_t seed) {
-    ensure(parts >= 2 && parts <= most_cut_parts, "a cut into two parts or more");
+    ensure(rule != CutRule::none && parts >= 2 && parts <= most_cut_parts, "a cut into two parts or more");
     Neighbours pattern = neighbours_of(graph);
     Cut result;
     EdgeParts part;

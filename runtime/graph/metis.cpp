@@ -31,6 +31,7 @@ std::vector<std::int32_t> metis_parts(Neighbours& graph, int parts, Weighed weig
     std::vector<std::int32_t> part(graph.start.size() - 1);
     std::vector<idx_t> weights;
     if (weighed == Weighed::by_degree) {
+        weights.reserve(part.size());
         for (std::int64_t v = 0; v < graph.vertices(); ++v) weights.push_back(static_cast<idx_t>(graph.degree(v) + 1));
     }
 

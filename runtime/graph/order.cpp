@@ -82,7 +82,11 @@ VertexOrder make_order(const Graph& graph, const std::vector<std::uint8_t>& subs
     // From the finest rule to the coarsest, each of which keeps the order of what it finds equal.
     order.vertex = first_order(graph.vertices(), numbering);
     if (numbering.parts > 1) {
-        const std::vector<std::int32_t> part = partition(graph, numbering.parts);
+        ensure(numbering.cut == CutRule::none || numbering.loss_layers == 0, "parts of a cut are blocks of vertices");
+        if (numbering.cut != CutRule::none)
+            order.cut = std::make_shared<const Cut>(cut(graph, numbering.cut, numbering.parts, numbering.seed));
+        const std::vector<std::int32_t> part =
+            order.cut != nullptr ? order.cut->owner : partition(graph, numbering.parts);
         sort_by(order.vertex, numbering.parts, [&](std::int32_t v) { return part[at(v)]; });
     }
     if (numbering.loss_layers > 0) {

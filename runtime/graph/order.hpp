@@ -1,24 +1,27 @@
 // The order in which vertices are cut into blocks, when it is not that of the file.
 #pragma once
 
-#include "runtime/graph/csr.hpp"
+#include "runtime/graph/cut.hpp"
 
 #include <gnnplan/ir/graph_stats.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace gnnplan::data {
 
 struct VertexOrder {
-    std::vector<std::int32_t> vertex;    // the user's vertex at each position; empty: the order of the file
-    std::vector<std::int32_t> position;  // of each of the user's vertices; as long as `vertex`
+    std::vector<std::int32_t> vertex;     // the user's vertex at each position; empty: the order of the file
+    std::vector<std::int32_t> position;   // of each of the user's vertices; as long as `vertex`
+    std::shared_ptr<const Cut> cut = {};  // by whose owners vertices are numbered; null: by none
 
     bool identity() const { return vertex.empty(); }
     // The user's vertex at a position, whatever the order.
     std::int64_t vertex_at(std::int64_t at) const { return identity() ? at : vertex[static_cast<std::size_t>(at)]; }
     std::int64_t bytes() const {
-        return static_cast<std::int64_t>((vertex.size() + position.size()) * sizeof(std::int32_t));
+        return static_cast<std::int64_t>((vertex.size() + position.size()) * sizeof(std::int32_t)) +
+               (cut != nullptr ? cut->bytes() : 0);
     }
 };
 

@@ -1,5 +1,7 @@
 #include "runtime/blocks/graph_counts.hpp"
 
+#include "runtime/blocks/block.hpp"
+#include "runtime/blocks/scales.hpp"
 #include "runtime/graph/partition.hpp"
 #include "tests/runtime/graph/random_graphs.hpp"
 
@@ -11,14 +13,31 @@
 namespace gnnplan::data {
 namespace {
 
+// 1 where a matrix has a nonzero, of one part where the matrix is that of a part.
+std::vector<std::vector<std::int64_t>> dense_pattern(const Graph& graph, MatrixId which, const VertexOrder& order) {
+    const auto n = static_cast<std::size_t>(graph.vertices());
+    const Csr& matrix = graph.matrix(which);
+    std::vector<std::vector<std::int64_t>> dense(n, std::vector<std::int64_t>(n, 0));
+    for (std::size_t v = 0; v < n; ++v) {
+        for (std::int64_t k = matrix.row_start[v]; k < matrix.row_start[v + 1]; ++k) {
+            const auto e = static_cast<std::size_t>(k);
+            const bool here = which.part == MatrixId::all_parts || order.cut->of(which)[e] == which.part;
+            dense[v][static_cast<std::size_t>(matrix.column[e])] = here ? 1 : 0;
+        }
+    }
+    return dense;
+}
+
 // Every row range and column range of both directions against the dense matrix in that order.
-void expect_exact(const GraphStats& counts, const Graph& graph, const VertexOrder& order) {
+void expect_exact(const GraphStats& counts, const Graph& graph, const VertexOrder& order,
+                  int part = MatrixId::all_parts) {
     const std::int64_t n = graph.vertices();
     const auto vertex = [&](std::int64_t i) {
         return static_cast<std::size_t>(order.identity() ? i : order.vertex[static_cast<std::size_t>(i)]);
     };
     for (const bool transposed : {false, true}) {
-        const auto dense = testing::dense_pattern(graph, transposed);
+        const MatrixId which = part_of(MatrixId(transposed), part);
+        const auto dense = dense_pattern(graph, which, order);
         for (std::int64_t r0 = 0; r0 <= n; ++r0) {
             std::vector<std::int64_t> column(static_cast<std::size_t>(n), 0);  // nonzeros in rows r0 .. r1 - 1
             for (std::int64_t r1 = r0; r1 <= n; ++r1) {
@@ -26,15 +45,14 @@ void expect_exact(const GraphStats& counts, const Graph& graph, const VertexOrde
                     std::int64_t nonzeros = 0;
                     std::int64_t distinct = 0;
                     for (std::int64_t c1 = c0; c1 <= n; ++c1) {
-                        ASSERT_EQ(counts.block_nonzeros(MatrixId(transposed), {r0, r1}, {c0, c1}), nonzeros);
-                        ASSERT_EQ(counts.distinct_columns(MatrixId(transposed), {r0, r1}, {c0, c1}), distinct);
+                        ASSERT_EQ(counts.block_nonzeros(which, {r0, r1}, {c0, c1}), nonzeros);
+                        ASSERT_EQ(counts.distinct_columns(which, {r0, r1}, {c0, c1}), distinct);
                         if (c1 == n) break;
                         nonzeros += column[static_cast<std::size_t>(c1)];
                         distinct += column[static_cast<std::size_t>(c1)] > 0 ? 1 : 0;
                     }
                 }
-                ASSERT_EQ(counts.row_nonzeros(MatrixId(transposed), {r0, r1}),
-                          std::accumulate(column.begin(), column.end(), 0L));
+                ASSERT_EQ(counts.row_nonzeros(which, {r0, r1}), std::accumulate(column.begin(), column.end(), 0L));
                 for (std::int64_t c = 0; r1 < n && c < n; ++c) {
                     column[static_cast<std::size_t>(c)] += dense[vertex(r1)][vertex(c)];
                 }
@@ -103,6 +121,56 @@ TEST(GraphCounts, OfParts) {
     if (!has_partitioner()) GTEST_SKIP() << "built without METIS";
     const Graph graph = testing::random_graph(12, 30, false, true, 4);
     expect_exact(*GraphCounts(graph).numbered({.parts = 3}), graph, make_order(graph, {}, {.parts = 3}));
+}
+
+TEST(GraphCounts, OfThePartsOfACut) {
+    for (const CutRule rule : {CutRule::libra, CutRule::seeded, CutRule::cover}) {
+        if (rule != CutRule::libra && !has_partitioner()) continue;
+        for (const bool symmetrise : {false, true}) {
+            for (const bool self_loops : {false, true}) {
+                const Graph graph = testing::random_graph(12, 30, symmetrise, self_loops, 4);
+                const Numbering numbering{.parts = 3, .seed = 1, .cut = rule};
+                const auto counts = GraphCounts(graph).numbered(numbering);
+                const VertexOrder order = make_order(graph, {}, numbering);
+                expect_exact(*counts, graph, order);
+                for (int part = 0; part < numbering.parts; ++part) expect_exact(*counts, graph, order, part);
+            }
+        }
+    }
+}
+
+// Rows that hold anything beside self loops are few.
+TEST(GraphCounts, OfThePartsOfASparseGraph) {
+    const Graph graph = testing::random_graph(24, 2, false, true, 8);
+    const Numbering numbering{.parts = 4, .seed = 1, .cut = CutRule::libra};
+    const auto counts = GraphCounts(graph).numbered(numbering);
+    const VertexOrder order = make_order(graph, {}, numbering);
+    for (int part = 0; part < numbering.parts; ++part) expect_exact(*counts, graph, order, part);
+}
+
+// Blocks of parts, and how products come back to their rows, add up to those of the matrix.
+TEST(GraphCounts, BlocksOfPartsMakeTheMatrix) {
+    const Graph graph = testing::random_graph(40, 200, false, true, 3);
+    const Numbering numbering{.parts = 4, .seed = 1, .cut = CutRule::libra};
+    const auto counts = GraphCounts(graph).numbered(numbering);
+    const VertexOrder order = make_order(graph, {}, numbering);
+    const DegreeScales none;
+    for (const MatrixId matrix : {forward_matrix, backward_matrix}) {
+        std::int64_t nonzeros = 0;
+        for (int part = 0; part < numbering.parts; ++part) {
+            const MatrixId of_part = part_of(matrix, part);
+            const Range rows{5, 33}, columns{2, 31};
+            const LocalBlock block = build_block(graph, of_part, rows, columns, none, &order, {.values = false});
+            EXPECT_EQ(block.nonzeros(), counts->block_nonzeros(of_part, rows, columns));
+            EXPECT_EQ(block_nonzeros(graph, of_part, rows, columns, &order), block.nonzeros());
+            EXPECT_EQ(distinct_columns(graph, of_part, rows, columns, &order),
+                      counts->distinct_columns(of_part, rows, columns));
+            EXPECT_EQ(counts->reuse(of_part, rows, columns, 0).first_uses,
+                      static_cast<double>(counts->distinct_columns(of_part, rows, columns)));
+            nonzeros += block.nonzeros();
+        }
+        EXPECT_EQ(nonzeros, counts->block_nonzeros(matrix, {5, 33}, {2, 31}));
+    }
 }
 
 TEST(GraphCounts, ThreadsMayShareThem) {

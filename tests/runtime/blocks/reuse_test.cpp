@@ -57,7 +57,7 @@ ReuseHistogram exact(const Graph& graph, bool transposed, Range rows, Range colu
                      const VertexOrder* order) {
     ReuseHistogram histogram;
     for (std::int64_t p = 0; p < panels; ++p) {
-        MatrixRows reader(graph.matrix(MatrixId(transposed)), balanced_block(columns, p, panels), order);
+        MatrixRows reader(graph, MatrixId(transposed), balanced_block(columns, p, panels), order);
         std::vector<std::int32_t> uses;
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             for (const std::int32_t c : reader.any_order(i)) uses.push_back(c);

@@ -10,6 +10,15 @@
 
 namespace gnnplan {
 
+// How a vertex cut deals edges to parts.
+enum class CutRule : std::uint8_t {
+    none,    // there is no cut
+    libra,   // greedily, to parts that have a replica of an end already (Libra, DGL's libra_partition)
+    seeded,  // to METIS's part where both ends are in one; the others as by Libra. Needs METIS
+    cover,   // of each two of METIS's parts, so that as few vertices as possible have an edge in the other: a smallest
+             // vertex cover of the edges between them (SuperGCN, arXiv 2411.16025). Needs METIS
+};
+
 // How vertices are numbered before matrices are cut into blocks. Every rank computes the same numbering from the graph;
 // results are reported in the user's numbering whatever it is. Rules apply in the order of the fields: vertices are
 // grouped by loss_layers, within a group by part, within a part shuffled or left in the order of the file.
@@ -19,7 +28,9 @@ struct Numbering {
     int loss_layers = 0;
     int parts = 0;  // > 1: parts of equal size (balanced_block's sizes) with few edges between them
     bool permuted = false;
-    std::uint64_t seed = 0;  // of the permutation
+    std::uint64_t seed = 0;  // of the permutation, and of the order in which a cut deals edges
+    // Parts are those of a cut: of the vertices that each owns, and of edges (MatrixId::part). Not with loss_layers.
+    CutRule cut = CutRule::none;
 
     bool identity() const { return loss_layers == 0 && parts <= 1 && !permuted; }
     bool operator==(const Numbering&) const = default;

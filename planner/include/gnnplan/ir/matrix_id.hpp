@@ -1,23 +1,31 @@
 // Which matrix of a graph.
 #pragma once
 
-#include <utility>
+#include <tuple>
 
 namespace gnnplan {
 
-// A^T (the forward matrix) or A, of all edges of the graph or of those that a layer has drawn.
+// A^T (the forward matrix) or A, of all edges of the graph, of those that a layer has drawn, or of a part of a cut.
 struct MatrixId {
     static constexpr int any_sample = -1;
+    static constexpr int all_parts = -1;
 
     bool transposed = false;
-    int sample = 0;  // the layer that has drawn its edges; 0: all edges; any_sample: what some layer has drawn
+    int sample = 0;        // the layer that has drawn its edges; 0: all edges; any_sample: what some layer has drawn
+    int part = all_parts;  // of the cut that the vertices are numbered by: the edges that it has been dealt
 
     explicit constexpr MatrixId(bool is_transposed, int drawn_for = 0) : transposed(is_transposed), sample(drawn_for) {}
     bool operator==(const MatrixId&) const = default;
     bool operator<(const MatrixId& other) const {
-        return std::pair(sample, transposed) < std::pair(other.sample, other.transposed);
+        return std::tuple(sample, transposed, part) < std::tuple(other.sample, other.transposed, other.part);
     }
 };
+
+// The same matrix, the nonzeros of one part of a cut.
+constexpr MatrixId part_of(MatrixId matrix, int part) {
+    matrix.part = part;
+    return matrix;
+}
 
 // Matrices of all edges.
 inline constexpr MatrixId forward_matrix(true), backward_matrix(false);
