@@ -23,7 +23,7 @@ public:
           columns_(columns),
           order_(order != nullptr && !order->identity() ? order : nullptr),
           part_(which.part),
-          parts_(which.part == MatrixId::all_parts ? nullptr : order->cut->of(which).data()) {}
+          parts_(parts_of_nonzeros(order, which)) {}
 
     // The user's vertex at a position.
     std::int64_t vertex(std::int64_t position) const {

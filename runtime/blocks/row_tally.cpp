@@ -23,7 +23,7 @@ public:
           order_(order),
           tally_(tally),
           part_(which.part),
-          parts_(which.part == MatrixId::all_parts ? nullptr : order.cut->of(which).data()) {}
+          parts_(parts_of_nonzeros(&order, which)) {}
 
     // Where rows are many and lie anywhere in the file, it takes less time to pass all of them in the file's order.
     void add_all() {

@@ -3,6 +3,7 @@
 
 #include "runtime/graph/cut.hpp"
 
+#include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/graph_stats.hpp>
 
 #include <cstdint>
@@ -24,6 +25,13 @@ struct VertexOrder {
                (cut != nullptr ? cut->bytes() : 0);
     }
 };
+
+// The part of each nonzero of a matrix that is of a part of the order's cut; null for other matrices.
+inline const std::int16_t* parts_of_nonzeros(const VertexOrder* order, MatrixId which) {
+    if (which.part == MatrixId::all_parts) return nullptr;
+    ensure(order != nullptr && order->cut != nullptr, "parts are those of the order's cut");
+    return order->cut->of(which).data();
+}
 
 // `numbering`, worked out: a function of its arguments alone. `subset` holds a Subset for each vertex; empty, all
 // train. With loss_layers the first |N_l| positions are N_l for every l, and vertices that no layer needs come last;
