@@ -119,11 +119,13 @@ Figures by_hdrf(const data::Neighbours& graph, int parts) {
     std::vector<std::int64_t> load(at(parts), 0);
     std::vector<std::int64_t> degree(at(graph.vertices()), 0);  // so far
     for (const std::int32_t e : order) {
-        const auto [u, k] = edges[at(e)];
+        const std::int32_t u = edges[at(e)].u;
+        const std::int32_t k = edges[at(e)].k;
         const std::int32_t v = graph.vertex[at(k)];
         const auto of_u = static_cast<double>(++degree[at(u)]);
         const auto of_v = static_cast<double>(++degree[at(v)]);
-        const auto [least, most] = std::ranges::minmax(load);
+        const std::int64_t least = std::ranges::min(load);
+        const std::int64_t most = std::ranges::max(load);
         const auto score = [&](int p) {
             const double here = (replicas.has(u, p) ? 2 - of_u / (of_u + of_v) : 0) +
                                 (replicas.has(v, p) ? 2 - of_v / (of_u + of_v) : 0);

@@ -177,6 +177,7 @@ TEST(GraphCounts, ThreadsMayShareThem) {
     const Graph graph = testing::random_graph(9, 20, false, true, 1);
     const GraphCounts counts(graph);
     std::vector<std::thread> threads;
+    threads.reserve(4);
     for (int t = 0; t < 4; ++t) threads.emplace_back([copy = counts, &graph] { expect_exact(copy, graph, {}); });
     for (std::thread& thread : threads) thread.join();
 }
