@@ -36,8 +36,7 @@ void deal_rest(const Neighbours& graph, int parts, std::uint64_t seed, EdgeParts
 
 EdgeParts seeded_parts(Neighbours& graph, int parts, std::uint64_t seed) {
     EdgeParts part(graph.vertex.size(), no_part);
-    // METIS wants something to cut.
-    if (!graph.vertex.empty() && graph.vertices() > parts) {
+    if (metis_cuts(graph, parts)) {
         const std::vector<std::int32_t> of = metis_parts(graph, parts, Weighed::by_degree);
         for (std::int64_t v = 0; v < graph.vertices(); ++v) {
             for (std::int32_t k = graph.start[at(v)]; k < graph.start[at(v) + 1]; ++k) {
@@ -139,7 +138,7 @@ Cut cut(const Graph& graph, CutRule rule, int parts, std::uint64_t seed) {
     Cut result;
     EdgeParts part;
     if (rule == CutRule::cover) {
-        result.owner = partition(graph, parts);
+        result.owner = partition(pattern, parts);
         part = CoverParts(pattern, result.owner, parts).deal();
     } else {
         part.assign(pattern.vertex.size(), no_part);

@@ -3,7 +3,6 @@
 #include "runtime/graph/partition.hpp"
 
 #include "runtime/graph/metis.hpp"
-#include "runtime/graph/neighbours.hpp"
 
 #include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
@@ -84,18 +83,21 @@ private:
 
 }  // namespace
 
-std::vector<std::int32_t> partition(const Graph& graph, int parts) {
+std::vector<std::int32_t> partition(Neighbours& pattern, int parts) {
     ensure(parts >= 2, "a partition into two parts or more");
-    Neighbours pattern = neighbours_of(graph);
-    std::vector<std::int32_t> part(at(graph.vertices()), 0);
-    // METIS wants something to cut.
-    if (has_partitioner() && (pattern.vertex.empty() || graph.vertices() <= parts)) {
+    std::vector<std::int32_t> part(at(pattern.vertices()), 0);
+    if (has_partitioner() && !metis_cuts(pattern, parts)) {
         for (std::size_t v = 0; v < part.size(); ++v) part[v] = static_cast<std::int32_t>(v % at(parts));
         return part;
     }
     part = metis_parts(pattern, parts);
     Balancer(pattern, parts, part).run();
     return part;
+}
+
+std::vector<std::int32_t> partition(const Graph& graph, int parts) {
+    Neighbours pattern = neighbours_of(graph);
+    return partition(pattern, parts);
 }
 
 }  // namespace gnnplan::data

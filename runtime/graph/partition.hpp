@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/graph/csr.hpp"
+#include "runtime/graph/neighbours.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -17,5 +18,8 @@ bool has_partitioner();
 // rank that runs the same METIS and C library. Throws Error{unavailable} in a build without METIS, and for graphs
 // beyond its 32-bit indices.
 std::vector<std::int32_t> partition(const Graph& graph, int parts);
+
+// The same of a pattern that is there already.
+std::vector<std::int32_t> partition(Neighbours& pattern, int parts);
 
 }  // namespace gnnplan::data

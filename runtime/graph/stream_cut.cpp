@@ -10,9 +10,13 @@ namespace gnnplan::data {
 constexpr int word_bits = 64;
 
 Replicas::Replicas(std::int64_t vertices, int parts)
-    : parts_(parts), words_(at((parts + word_bits - 1) / word_bits)), bits_(at(vertices) * words_, 0) {}
+    : words_(at((parts + word_bits - 1) / word_bits)), bits_(at(vertices) * words_, 0) {}
 
 std::size_t Replicas::first_word(std::int64_t vertex) const { return at(vertex) * words_; }
+
+std::span<const std::uint64_t> Replicas::words(std::int64_t vertex) const {
+    return std::span(bits_).subspan(first_word(vertex), words_);
+}
 
 void Replicas::add(std::int64_t vertex, int part) {
     bits_[first_word(vertex) + at(part / word_bits)] |= std::uint64_t{1} << (part % word_bits);
@@ -24,7 +28,7 @@ bool Replicas::has(std::int64_t vertex, int part) const {
 
 int Replicas::count(std::int64_t vertex) const {
     int sum = 0;
-    for (std::size_t w = 0; w < words_; ++w) sum += std::popcount(bits_[first_word(vertex) + w]);
+    for (const std::uint64_t word : words(vertex)) sum += std::popcount(word);
     return sum;
 }
 
@@ -65,25 +69,25 @@ public:
 
 private:
     int choose(std::int32_t u, std::int32_t v) const {
-        const std::uint64_t* of_u = replicas_.bits_.data() + replicas_.first_word(u);
-        const std::uint64_t* of_v = replicas_.bits_.data() + replicas_.first_word(v);
-        const auto both = [&](std::size_t w) { return of_u[w] & of_v[w]; };
-        if (const int p = least_loaded(both); p >= 0) return p;
+        const auto of_u = replicas_.words(u);
+        const auto of_v = replicas_.words(v);
+        const std::size_t words = of_u.size();
+        if (const int p = least_loaded(words, [&](std::size_t w) { return of_u[w] & of_v[w]; }); p >= 0) return p;
         const bool u_counts = graph_.degree(u) < graph_.degree(v);
         const bool u_is_new = replicas_.count(u) == 0;
         const bool v_is_new = replicas_.count(v) == 0;
-        const std::uint64_t* end = u_is_new || (!v_is_new && !u_counts) ? of_v : of_u;
-        if (const int p = least_loaded([&](std::size_t w) { return end[w]; }); p >= 0) return p;
-        if (const int p = least_loaded([&](std::size_t w) { return of_u[w] | of_v[w]; }); p >= 0) return p;
+        const auto end = u_is_new || (!v_is_new && !u_counts) ? of_v : of_u;
+        if (const int p = least_loaded(words, [&](std::size_t w) { return end[w]; }); p >= 0) return p;
+        if (const int p = least_loaded(words, [&](std::size_t w) { return of_u[w] | of_v[w]; }); p >= 0) return p;
         return static_cast<int>(std::ranges::min_element(load_) - load_.begin());
     }
 
-    // Of the parts whose bit is set, and that have room; -1 where there is none.
-    template <class Words>
-    int least_loaded(Words words) const {
+    // Returns the least loaded of the parts whose bit is set and that have room; -1 where there is none.
+    template <class Word>
+    int least_loaded(std::size_t words, Word word) const {
         int best = -1;
-        for (std::size_t w = 0; w < replicas_.words_; ++w) {
-            for (std::uint64_t left = words(w); left != 0; left &= left - 1) {
+        for (std::size_t w = 0; w < words; ++w) {
+            for (std::uint64_t left = word(w); left != 0; left &= left - 1) {
                 const int p = static_cast<int>(w) * word_bits + std::countr_zero(left);
                 if (load_[at(p)] < most_ && (best < 0 || load_[at(p)] < load_[at(best)])) best = p;
             }

@@ -4,6 +4,7 @@
 #include "runtime/graph/neighbours.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace gnnplan::data {
@@ -21,20 +22,19 @@ public:
     void add(std::int64_t vertex, int part);
     bool has(std::int64_t vertex, int part) const;
     int count(std::int64_t vertex) const;
-    int parts() const { return parts_; }
+    // A bit for each part, the lowest first; as many words for every vertex.
+    std::span<const std::uint64_t> words(std::int64_t vertex) const;
 
 private:
-    friend class StreamCut;
     std::size_t first_word(std::int64_t vertex) const;
 
-    int parts_;
     std::size_t words_;  // of a vertex
     std::vector<std::uint64_t> bits_;
 };
 
 Replicas replicas_of(const Neighbours& graph, const EdgeParts& part, int parts);
 
-// Adds the other direction of the edge to `part`: entry k of u's neighbours.
+// Sets the part of an edge in both directions: of entry k, a neighbour of u, and of u among that one's neighbours.
 void set_both(const Neighbours& graph, std::int32_t u, std::int32_t k, std::int16_t value, EdgeParts& part);
 
 // Deals the edges that have no part yet, by the vertex of theirs that comes first in `order`. An edge goes to the

@@ -123,17 +123,20 @@ TEST(GraphCounts, OfParts) {
     expect_exact(*GraphCounts(graph).numbered({.parts = 3}), graph, make_order(graph, {}, {.parts = 3}));
 }
 
+void expect_exact_parts(const Graph& graph, const Numbering& numbering) {
+    const auto counts = GraphCounts(graph).numbered(numbering);
+    const VertexOrder order = make_order(graph, {}, numbering);
+    expect_exact(*counts, graph, order);
+    for (int part = 0; part < numbering.parts; ++part) expect_exact(*counts, graph, order, part);
+}
+
 TEST(GraphCounts, OfThePartsOfACut) {
     for (const CutRule rule : {CutRule::libra, CutRule::seeded, CutRule::cover}) {
         if (rule != CutRule::libra && !has_partitioner()) continue;
         for (const bool symmetrise : {false, true}) {
             for (const bool self_loops : {false, true}) {
-                const Graph graph = testing::random_graph(12, 30, symmetrise, self_loops, 4);
-                const Numbering numbering{.parts = 3, .seed = 1, .cut = rule};
-                const auto counts = GraphCounts(graph).numbered(numbering);
-                const VertexOrder order = make_order(graph, {}, numbering);
-                expect_exact(*counts, graph, order);
-                for (int part = 0; part < numbering.parts; ++part) expect_exact(*counts, graph, order, part);
+                expect_exact_parts(testing::random_graph(12, 30, symmetrise, self_loops, 4),
+                                   {.parts = 3, .seed = 1, .cut = rule});
             }
         }
     }
@@ -141,11 +144,7 @@ TEST(GraphCounts, OfThePartsOfACut) {
 
 // Rows that hold anything beside self loops are few.
 TEST(GraphCounts, OfThePartsOfASparseGraph) {
-    const Graph graph = testing::random_graph(24, 2, false, true, 8);
-    const Numbering numbering{.parts = 4, .seed = 1, .cut = CutRule::libra};
-    const auto counts = GraphCounts(graph).numbered(numbering);
-    const VertexOrder order = make_order(graph, {}, numbering);
-    for (int part = 0; part < numbering.parts; ++part) expect_exact(*counts, graph, order, part);
+    expect_exact_parts(testing::random_graph(24, 2, false, true, 8), {.parts = 4, .seed = 1, .cut = CutRule::libra});
 }
 
 // Blocks of parts, and how products come back to their rows, add up to those of the matrix.
