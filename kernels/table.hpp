@@ -236,6 +236,8 @@ struct Table {
 
     // out(i, j) = in(index[i], j): rows that others need, packed.
     void (*gather_rows)(ConstMatrix in, const std::int32_t* index, Matrix out);
+    // out(index[i] - first, j) += in(i, j): rows that others have summands of, no two of which are the same.
+    void (*add_rows)(ConstMatrix in, const std::int32_t* index, std::int64_t first, Matrix out);
 
     // All bits 0.
     void (*zero)(std::span<std::byte> memory);

@@ -157,6 +157,17 @@ void gather_rows(ConstMatrix in, const std::int32_t* index, Matrix out) {
                     });
 }
 
+void add_rows(ConstMatrix in, const std::int32_t* index, std::int64_t first, Matrix out) {
+    parallel_chunks(in.rows, rows_per_chunk(in.columns), in.rows * in.columns,
+                    [&](std::int64_t begin, std::int64_t end) {
+                        for (std::int64_t i = begin; i < end; ++i) {
+                            const float* from = in.row(i);
+                            float* to = out.row(index[i] - first);
+                            for (std::int64_t j = 0; j < in.columns; ++j) to[j] += from[j];
+                        }
+                    });
+}
+
 void zero(std::span<std::byte> memory) {
     if (!memory.empty()) std::memset(memory.data(), 0, memory.size());
 }

@@ -46,6 +46,7 @@ constexpr Table table = {
     .divide = cpu::divide,
     .copy = cpu::copy,
     .gather_rows = cpu::gather_rows,
+    .add_rows = cpu::add_rows,
     .zero = cpu::zero,
     .copy_bits = cpu::copy_bits,
 };

@@ -44,6 +44,7 @@ void dot(ConstMatrix a, ConstMatrix b, float* sum);
 void divide(Matrix g, ConstMatrix by);
 void copy(ConstMatrix in, Matrix out);
 void gather_rows(ConstMatrix in, const std::int32_t* index, Matrix out);
+void add_rows(ConstMatrix in, const std::int32_t* index, std::int64_t first, Matrix out);
 void zero(std::span<std::byte> memory);
 void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,
                std::int64_t source_column, std::uint8_t* target, std::int64_t target_columns, std::int64_t target_row,

@@ -51,6 +51,7 @@ const Table& cuda_table() {
         .divide = divide,
         .copy = copy,
         .gather_rows = gather_rows,
+        .add_rows = add_rows,
         .zero = zero,
         .copy_bits = copy_bits,
     };

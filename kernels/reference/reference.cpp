@@ -140,6 +140,12 @@ void gather_rows(ConstMatrix in, const std::int32_t* index, Matrix out) {
     }
 }
 
+void add_rows(ConstMatrix in, const std::int32_t* index, std::int64_t first, Matrix out) {
+    for (std::int64_t i = 0; i < in.rows; ++i) {
+        for (std::int64_t j = 0; j < in.columns; ++j) out.row(index[i] - first)[j] += in.row(i)[j];
+    }
+}
+
 void zero(std::span<std::byte> memory) { std::fill(memory.begin(), memory.end(), std::byte{0}); }
 
 void add(ConstMatrix a, Matrix c) {
@@ -218,6 +224,7 @@ const Table& reference_table() {
         .divide = reference::divide<float>,
         .copy = copy,
         .gather_rows = gather_rows,
+        .add_rows = add_rows,
         .zero = zero,
         .copy_bits = copy_bits,
     };

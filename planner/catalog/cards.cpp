@@ -69,6 +69,7 @@ GraphSizes card(std::string_view selector) {
     const catalog::Card& found = catalog::find_card(selector);
     GraphSizes sizes{found.vertices, found.nonzeros, found.symmetric};
     sizes.counts_self_loops = true;
+    sizes.replication = found.replication;
     sizes.features = found.features;
     sizes.classes = found.classes;
     sizes.name = catalog::selector_of(found);

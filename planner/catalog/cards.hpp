@@ -28,8 +28,9 @@ struct Card {
     std::int64_t features = 0;  // 0: the publication does not say
     std::int64_t classes = 0;   // 0: the publication does not say
     std::optional<std::int64_t> training_vertices;  // where the publication says
-    std::string source;                             // "GNN-RDM Table V"
-    std::string note;                               // what a reader of the figures should know; may be empty
+    std::vector<double> replication;  // factors of vertex cuts in 2, 4, ... parts: DistGNN Table 4; 0: not printed
+    std::string source;               // "GNN-RDM Table V"
+    std::string note;                 // what a reader of the figures should know; may be empty
 };
 
 // Every card; the variants of a data set stand together, the default one first.

@@ -31,7 +31,7 @@ void check_scheme(const std::string& scheme) {
     const auto& known = scheme_names();
     if (std::find(known.begin(), known.end(), scheme) != known.end()) return;
     throw Error(ErrorCode::usage, "there is no scheme '" + scheme + "'", "`scheme`",
-                "schemes are rdm, 1d, 1.5d, 2d, 3d");
+                "schemes are rdm, 1d, 1.5d, 2d, 3d, cut");
 }
 
 [[noreturn]] void refuse(int ranks, const GridChoice& choice) {
@@ -40,7 +40,7 @@ void check_scheme(const std::string& scheme) {
     if (choice.replication) asked += " with replication " + std::to_string(*choice.replication);
     if (choice.grid) asked += " " + choice.grid->text();
     std::set<std::string> texts;
-    for (const Distribution& entry : distributions(ranks, {choice.scheme, std::nullopt, std::nullopt})) {
+    for (const Distribution& entry : distributions(ranks, {choice.scheme, {}, {}, choice.cuts})) {
         texts.insert(entry.grid.text());
     }
     std::string possible;
@@ -60,6 +60,8 @@ std::vector<Distribution> distributions(int ranks, const GridChoice& choice) {
         if (choice.grid && grid != *choice.grid) continue;
         if (!scheme) {
             for (const Sharing sharing : sharings_on(grid)) found.push_back({sharing, grid});
+            const auto cut = choice.cuts ? distribution_of("cut", grid) : std::nullopt;
+            if (cut) found.push_back(*cut);
             continue;
         }
         if (choice.replication && replication_of(*scheme, grid) != *choice.replication) continue;

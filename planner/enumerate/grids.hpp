@@ -14,6 +14,7 @@ struct GridChoice {
     std::optional<std::string> scheme;
     std::optional<int> replication;  // R_A of rdm, c of 1.5d
     std::optional<Grid> grid;
+    bool cuts = false;  // whether distributions by a vertex cut are among them where no scheme is named
 };
 
 // Lists every distribution over `ranks` ranks that fits the choice, each once. Schemes overlap: on some grids 3D is 2D

@@ -22,6 +22,8 @@ struct Asked {
     int ranks_per_node = 1;        // of the machine
     bool counted = true;           // the graph is there: statistics know no order of vertices
     bool edge_weights = false;     // values are made of weights of edges
+    bool cuts_are_known = true;    // it is known how the graph cuts: by its edges, or by replication factors
+    bool draws = false;            // layers draw the edges that they multiply by
     bool drawn_weighted = false;   // or of how many edges a drawn one stands for
     bool in_shares = false;        // ranks load shares of the graph, and nobody has the whole of it
     bool saves_rows = false;       // there are vertices that the loss does not need
@@ -78,6 +80,11 @@ std::vector<Switches> on_other_node_axes(const Asked& asked, const Distribution&
 std::vector<bool> factored_values(const Asked& asked, const Distribution& on, const std::vector<bool>& unless_sent);
 // The only way to store values, where there is one.
 std::optional<bool> only_values(const Asked& asked);
+
+// Whether a rule of vertex cuts is pinned, and why edges cannot be dealt to ranks by a cut; none where they can, of a
+// model whose products are sums.
+bool asks_for_cut(const Pins& pins);
+std::optional<std::string> why_no_cut(const Asked& asked);
 
 std::vector<LeftOut> left_out(const Asked& asked, const std::vector<Distribution>& grids);
 

@@ -22,9 +22,9 @@ struct EnumNames<DType> {
 };
 template <>
 struct EnumNames<Role> {
-    static constexpr std::array<std::string_view, 11> names{"adjacency", "features",  "labels", "subset",
+    static constexpr std::array<std::string_view, 12> names{"adjacency", "features",  "labels", "subset",
                                                             "vertices",  "weight",    "bias",   "moment",
-                                                            "cached",    "transient", "edges"};
+                                                            "cached",    "transient", "edges",  "summands"};
 };
 template <>
 struct EnumNames<Phase> {
@@ -88,6 +88,10 @@ struct EnumNames<Scores> {
 template <>
 struct EnumNames<AttentionScores> {
     static constexpr std::array<std::string_view, 2> names{"recompute", "stored"};
+};
+template <>
+struct EnumNames<CutRule> {
+    static constexpr std::array<std::string_view, 4> names{"none", "libra", "seeded", "cover"};
 };
 template <>
 struct EnumNames<NodeAxis> {

@@ -29,6 +29,7 @@ void describe(Archive& archive, Subject<Archive, GraphRecord>& graph) {
     archive.extent("generated_classes", graph.generated_classes);
     archive.optional("generate", graph.generate);
     archive.field("seed", graph.seed);
+    archive.optional("replication", graph.replication);
 }
 
 template <class Archive>
@@ -137,6 +138,7 @@ void describe(Archive& archive, Subject<Archive, Numbering>& numbering) {
     archive.field("parts", numbering.parts);
     archive.field("permuted", numbering.permuted);
     archive.field("seed", numbering.seed);
+    archive.optional("cut", numbering.cut);
 }
 
 template <class Archive>

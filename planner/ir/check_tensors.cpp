@@ -38,7 +38,7 @@ bool fits_role(const Tensor& tensor) {
     switch (tensor.role) {
         case Role::adjacency: {
             const std::string columns = tensor.layout.columns.text();
-            return is(DType::f32, {layout_r().rows, {}, {}}) ||
+            return is(DType::f32, {layout_r().rows, {}, {}}) || is(DType::f32, {{}, {}, Axes::parse("x")}) ||
                    (is(DType::f32, {Axes::parse("x"), tensor.layout.columns, {}}) &&
                     (columns == "z" || columns == "zy" || columns == "y"));
         }
@@ -57,6 +57,7 @@ bool fits_role(const Tensor& tensor) {
             return (partial.empty() || partial == Axes::parse("y")) &&
                    (dealt || by_heads || is(DType::f32, {Axes::parse("x"), {}, partial}));
         }
+        case Role::summands: return is(DType::f32, {{}, Axes::parse("y"), Axes::parse("x")});
         case Role::cached:
         case Role::transient: return true;
     }
@@ -73,7 +74,7 @@ void check_tensor(const Grid& grid, const Tensor& tensor) {
     if (storage.splits < 1 || storage.splits > most)
         refuse(where, "splits must be 1.." + std::to_string(most) + ", on this grid and of its role");
     if (storage.ahead < 0 || storage.ahead > storage.splits) refuse(where, "ahead must be 0..splits");
-    const bool shared = tensor.structure && tensor.role != Role::edges;
+    const bool shared = tensor.structure && tensor.role != Role::edges && tensor.role != Role::summands;
     const bool plain = storage == Storage{.splits = storage.splits, .ahead = storage.ahead} && !shared;
     if (!plain && tensor.role != Role::adjacency) refuse(where, "only adjacencies are factored, paneled or shared");
     if (tensor.storage.panel_columns < 0) refuse(where, "panel_columns must not be negative");
@@ -113,18 +114,35 @@ void check_edges(const Schedule& schedule, const Tensor& edges, const Tensor& ma
 // A transpose that uses the nonzeros of a matrix, before it in the table, of the same sizes, cut in the same way.
 void check_structure(const Schedule& schedule, std::size_t id) {
     const Tensor& tensor = schedule.tensors[id];
-    if (!tensor.structure && tensor.role == Role::edges) refuse("tensor " + tensor.name, "edges need a structure");
+    const bool needs_one = tensor.role == Role::edges || tensor.role == Role::summands;
+    if (!tensor.structure && needs_one) refuse("tensor " + tensor.name, "edges and summands need a structure");
     if (!tensor.structure) return;
     const auto of = static_cast<std::size_t>(*tensor.structure);
     if (of >= id) refuse("tensor " + tensor.name, "its structure must be a tensor before it");
     const Tensor& stored = schedule.tensors[of];
     if (tensor.role == Role::edges) return check_edges(schedule, tensor, stored);
+    if (tensor.role == Role::summands) {
+        const bool of_rows = stored.cut() && stored.rows == tensor.rows && stored.space == tensor.space;
+        if (!of_rows) refuse("tensor " + tensor.name, "its structure must be a cut adjacency of its rows");
+        return;
+    }
     const bool fits = stored.role == Role::adjacency && !stored.structure && stored.storage.factored &&
                       stored.transposed != tensor.transposed && stored.rows == tensor.rows &&
                       stored.columns == tensor.columns && stored.rows == stored.columns &&
                       stored.layout == tensor.layout && stored.storage == tensor.storage;
     if (!fits)
         refuse("tensor " + tensor.name, "its structure must be its square, factored transpose, cut in the same way");
+}
+
+// Ranks along x have the parts of the cut that the vertices are numbered by.
+void check_cut(const Schedule& schedule, const Tensor& tensor) {
+    if (!tensor.cut()) return;
+    const Grid& grid = schedule.grid;
+    const Numbering& numbering = schedule.numbering;
+    if (grid.z > 1 || tensor.sample > 0 || numbering.cut == CutRule::none || numbering.parts != grid.x ||
+        numbering.loss_layers > 0)
+        refuse("tensor " + tensor.name,
+               "its edges must be those of a cut in as many parts as the grid has ranks along x");
 }
 
 void check_private(const Space& space, const Grid& grid) {
@@ -188,6 +206,7 @@ void check_tensors(const Schedule& schedule) {
     for (const Tensor& tensor : schedule.tensors) {
         check_tensor(schedule.grid, tensor);
         check_references(schedule, tensor);
+        check_cut(schedule, tensor);
         if (!names.insert(tensor.name).second) refuse("tensor " + tensor.name, "the name is used twice");
         if (tensor.role == Role::adjacency && tensor.layout.columns == Axes::parse("y") && schedule.grid.z > 1) {
             refuse("tensor " + tensor.name, "its contraction side is dealt over y on a grid with z");

@@ -46,18 +46,20 @@ OperandChoice parse_operands(std::string_view letters) {
 }
 
 const std::vector<std::string>& scheme_names() {
-    static const std::vector<std::string> names{"rdm", "1d", "1.5d", "2d", "3d"};
+    static const std::vector<std::string> names{"rdm", "1d", "1.5d", "2d", "3d", "cut"};
     return names;
 }
 
 std::string scheme_of(const Distribution& on) {
     const Grid& grid = on.grid;
+    if (on.sharing == Sharing::cut) return "cut";
     if (grid.y == 1 && grid.z == 1) return grid.x == 1 ? "rdm" : "1d";
     if (grid.y == 1) return "1.5d";
     switch (on.sharing) {
         case Sharing::replicated: return "rdm";
         case Sharing::sharded: return grid.z == 1 ? "2d" : "3d";
         case Sharing::block_distributed: return "1.5d";
+        case Sharing::cut: break;
     }
     return "";
 }
@@ -67,6 +69,7 @@ std::optional<Distribution> distribution_of(std::string_view scheme, const Grid&
     if (scheme == "rdm") return shared(Sharing::replicated);
     if (scheme == "1d" && grid.y == 1 && grid.z == 1) return shared(Sharing::replicated);
     if (scheme == "1.5d" && (grid.y == 1 || grid.z == 1)) return shared(Sharing::block_distributed);
+    if (scheme == "cut" && grid.x > 1 && grid.z == 1) return Distribution{Sharing::cut, grid};
     if ((scheme == "2d" && grid.z == 1) || scheme == "3d") return shared(Sharing::sharded);
     return std::nullopt;
 }

@@ -78,6 +78,26 @@ UniformStats UniformStats::drawn(const std::vector<std::int64_t>& fanout, bool s
     return drawing;
 }
 
+UniformStats UniformStats::with_replication(std::vector<double> factors) const {
+    UniformStats known = *this;
+    known.replication_ = std::move(factors);
+    return known;
+}
+
+std::optional<double> UniformStats::replication(int parts) const {
+    if (parts < 2) return std::nullopt;
+    const double place = std::log2(parts) - 1;
+    const auto below = static_cast<std::size_t>(place), above = static_cast<std::size_t>(std::ceil(place));
+    if (above >= replication_.size() || replication_[below] == 0 || replication_[above] == 0) return std::nullopt;
+    return std::lerp(replication_[below], replication_[above], place - static_cast<double>(below));
+}
+
+double UniformStats::met_by(int part, Range rows) const {
+    const std::int64_t own = intersect(rows, balanced_block({0, vertices_}, part, parts_)).size();
+    const double of_others = (replication(parts_).value_or(parts_) - 1) / (parts_ - 1);
+    return static_cast<double>(own) + of_others * static_cast<double>(rows.size() - own);
+}
+
 // The nonzeros of a band in a block follow from those that it has in the rows.
 std::vector<std::int64_t> UniformStats::marks_of_rows(MatrixId matrix, Range rows) const {
     std::vector<std::int64_t> marks;
@@ -93,6 +113,12 @@ std::int64_t UniformStats::row_nonzeros(MatrixId matrix, Range rows) const {
 }
 
 std::int64_t UniformStats::block_nonzeros(MatrixId matrix, Range rows, Range columns) const {
+    if (matrix.part != MatrixId::all_parts) {
+        const auto of_rows = [&](Range range) {
+            return met_by(matrix.part, range) / met_by(matrix.part, {0, vertices_});
+        };
+        return std::llround(static_cast<double>(nonzeros_) / parts_ * of_rows(rows) * of_rows(columns));
+    }
     std::int64_t count = 0;
     for (const Band& band : bands_of(matrix)) count += band.block(matrix.transposed, rows, columns);
     return count;
@@ -100,6 +126,7 @@ std::int64_t UniformStats::block_nonzeros(MatrixId matrix, Range rows, Range col
 
 // Columns between two neighbouring edges of bands have the same chance to be met.
 std::int64_t UniformStats::distinct_columns(MatrixId matrix, Range rows, Range columns) const {
+    if (matrix.part != MatrixId::all_parts) return std::llround(met_by(matrix.part, columns));
     const std::vector<Band>& bands = bands_of(matrix);
     double expected = 0;
     for (std::int64_t begin = columns.begin; begin < columns.end;) {
@@ -140,6 +167,8 @@ std::vector<std::int64_t> UniformStats::loss_rows(int layers) const {
 std::shared_ptr<const GraphStats> UniformStats::numbered(const Numbering& numbering) const {
     auto result = std::make_shared<UniformStats>(vertices_, nonzeros_, symmetric_, train_fraction_, weighted_);
     result->drawn_ = drawn_, result->drawn_weighted_ = drawn_weighted_;
+    result->replication_ = replication_;
+    if (numbering.cut != CutRule::none) result->parts_ = numbering.parts;
     if (numbering.loss_layers == 0) return result;
     const std::vector<std::int64_t> needed = loss_rows(numbering.loss_layers);
     std::vector<Band>& bands = result->bands_;

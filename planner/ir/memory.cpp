@@ -13,16 +13,25 @@ namespace {
 
 // Bytes of the row requests that this rank sends for `matrix`; 0 if needed rows are not exchanged.
 std::int64_t request_bytes(const Schedule& schedule, TensorId matrix, const GraphStats& graph, int rank) {
+    std::int64_t bytes = 0;
     for (const Step& step : schedule.steps) {
-        if (requested_rows(step.operation) == matrix) return traffic_of(schedule, step, graph, rank).sent_bytes;
+        const auto* request = std::get_if<RowRequestStep>(&step.operation);
+        if (request != nullptr && request->matrix == matrix)
+            bytes += traffic_of(schedule, step, graph, rank).sent_bytes;
     }
-    return 0;
+    return bytes;
+}
+
+// Which of its own rows a rank has summands of, where edges are parts of a cut; of others' rows its requests say that.
+std::int64_t own_target_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
+    const Range own = dense_rows(schedule.grid, tensor_of(schedule, id), rank);
+    return 4 * targets_in(schedule, id, graph, rank, own);
 }
 
 // The largest list of scales that a host makes for a device: of the rows, or of all columns of a piece.
-std::int64_t largest_scales(const Schedule& schedule, TensorId id, int rank) {
+std::int64_t largest_scales(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, id);
-    std::int64_t largest = block_of(schedule, id, rank).rows.size();
+    std::int64_t largest = stored_rows(schedule, id, graph, rank);
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) largest = std::max(largest, piece.columns.size());
     return 4 * largest;
 }
@@ -36,10 +45,12 @@ BlockBytes stored_block_bytes(const Schedule& schedule, TensorId id, const Graph
     BlockBytes stored;
     if (matrix.structure) return stored;
     const Range rows = block_of(schedule, id, rank).rows;
+    const Range stored_range{0, stored_rows(schedule, id, graph, rank)};
+    const MatrixId which = matrix.matrix_on(schedule.grid, rank);
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.matrix_root != rank) continue;
-        const std::int64_t nonzeros = graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
-        const std::int64_t bytes = sparse_bytes(schedule.blocking, matrix, rows, piece.columns, nonzeros);
+        const std::int64_t nonzeros = graph.block_nonzeros(which, rows, piece.columns);
+        const std::int64_t bytes = sparse_bytes(schedule.blocking, matrix, stored_range, piece.columns, nonzeros);
         stored.all += bytes;
         stored.largest = std::max(stored.largest, bytes);
     }
@@ -51,9 +62,10 @@ std::int64_t scale_bytes(const Schedule& schedule, TensorId id, const GraphStats
     const Tensor& matrix = tensor_of(schedule, id);
     const Range rows = block_of(schedule, id, rank).rows;
     const bool needed_rows = exchanges_needed_rows(schedule, id);
-    std::int64_t count = rows.size();
+    const MatrixId which = matrix.matrix_on(schedule.grid, rank);
+    std::int64_t count = stored_rows(schedule, id, graph, rank);
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        count += needed_rows && piece.dense_root != rank ? graph.distinct_columns(matrix.matrix(), rows, piece.columns)
+        count += needed_rows && piece.dense_root != rank ? graph.distinct_columns(which, rows, piece.columns)
                                                          : piece.columns.size();
     }
     return 4 * count;
@@ -65,7 +77,7 @@ void add_sparse_bytes(const Schedule& schedule, const GraphStats& graph, int ran
         plan.adjacency_bytes += adjacency_block_bytes(schedule, static_cast<TensorId>(id), graph, rank);
     }
     for (const Step& step : schedule.steps) {
-        if (!requested_rows(step.operation)) continue;
+        if (!std::holds_alternative<RowRequestStep>(step.operation)) continue;
         const RankTraffic indices = traffic_of(schedule, step, graph, rank);
         plan.request_bytes += indices.sent_bytes;
         plan.served_bytes += indices.received_bytes;
@@ -134,53 +146,11 @@ Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats&
 }
 
 std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
-    const bool factored = tensor_of(schedule, id).storage.factored;
-    return stored_block_bytes(schedule, id, graph, rank).all + (factored ? scale_bytes(schedule, id, graph, rank) : 0);
-}
-
-std::int64_t load_bytes(const GraphStats& graph) {
-    const std::int64_t directions = graph.symmetric() ? 1 : 2;
-    const std::int64_t nonzero_bytes = graph.weighted() ? 8 : 4;
-    const std::int64_t row_starts = 8 * (graph.vertices() + 1);
-    std::int64_t drawn = 0;
-    for (int layer = 1; layer <= graph.samples(); ++layer) {
-        const std::int64_t nonzeros = graph.row_nonzeros(MatrixId(true, layer), {0, graph.vertices()});
-        drawn += row_starts + (graph.samples_weighted() ? 8 : 4) * nonzeros;
-    }
-    return directions * (row_starts + nonzero_bytes * graph.nonzeros()) + drawn + 16 * graph.vertices();
-}
-
-std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
-    if (schedule.loading == Loading::whole) return load_bytes(graph);
-    const bool backward = std::any_of(schedule.tensors.begin(), schedule.tensors.end(), [](const Tensor& tensor) {
-        return tensor.role == Role::adjacency && !tensor.transposed;
-    });
-    const Range rows = adjacency_rows(schedule, rank);
-    const auto of_nonzeros = [&](MatrixId id, bool weighted) {
-        return 8 * (rows.size() + 1) + (weighted ? 8 : 4) * graph.row_nonzeros(id, rows);
-    };
-    const auto met_elsewhere = [&](bool transposed) {
-        return graph.columns_met(transposed, rows, {0, rows.begin}) +
-               graph.columns_met(transposed, rows, {rows.end, graph.vertices()});
-    };
-    std::int64_t bytes = 0;
-    if (graph.samples() == 0) bytes += of_nonzeros(forward_matrix, graph.weighted());
-    for (int layer = 1; layer <= graph.samples(); ++layer)
-        bytes += of_nonzeros(MatrixId(true, layer), graph.samples_weighted());
-    const bool both = backward && !graph.symmetric();
-    if (both) bytes += of_nonzeros(backward_matrix, graph.weighted());
-    bytes += 16 * rows.size() + 8 * (met_elsewhere(true) + (backward ? met_elsewhere(graph.symmetric()) : 0));
-    const std::int64_t sets = both ? 2 : 1;
-    return bytes + 12 * sets * ((graph.vertices() + 63) / 64);
-}
-
-std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering) {
-    return numbering.identity() ? 0 : 8 * graph.vertices();
-}
-
-std::int64_t output_vertex_bytes(const Schedule& schedule, int rank) {
-    if (!schedule.output || schedule.numbering.identity()) return 0;
-    return 4 * block_of(schedule, *schedule.output, rank).rows.size();
+    const Tensor& matrix = tensor_of(schedule, id);
+    std::int64_t bytes = stored_block_bytes(schedule, id, graph, rank).all;
+    if (matrix.storage.factored) bytes += scale_bytes(schedule, id, graph, rank);
+    if (matrix.cut() && !matrix.structure) bytes += own_target_bytes(schedule, id, graph, rank);
+    return bytes;
 }
 
 MemoryPlan plan_memory(const Schedule& schedule, const GraphStats& graph, int rank) {
@@ -203,8 +173,9 @@ std::int64_t cut_bytes(const Schedule& schedule, const GraphStats& graph, int ra
         const Tensor& matrix = schedule.tensors[i];
         if (matrix.role != Role::adjacency) continue;
         requests += request_bytes(schedule, id, graph, rank);
+        if (matrix.cut() && !matrix.structure) requests += own_target_bytes(schedule, id, graph, rank);
         most = std::max(most, requests + stored_block_bytes(schedule, id, graph, rank).largest);
-        if (matrix.storage.factored) most = std::max(most, requests + largest_scales(schedule, id, rank));
+        if (matrix.storage.factored) most = std::max(most, requests + largest_scales(schedule, id, graph, rank));
     }
     // Orders of edges are found before all that, from the pattern of one root's pieces at a time, which the host reads.
     for (const auto& [from, to] : all_reordered_edges(schedule)) {

@@ -8,13 +8,14 @@
 namespace gnnplan {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ModelPart>, 12> parts_by_kind{
+constexpr std::array<std::pair<std::string_view, ModelPart>, 13> parts_by_kind{
     {{GemmStep::kind, ModelPart::gemm},
      {RingGemmStep::kind, ModelPart::gemm},
      {WeightGradStep::kind, ModelPart::weight_gradient},
      {LossStep::kind, ModelPart::loss},
      {RedistributeStep::kind, ModelPart::redistribution},
      {ReduceScatterStep::kind, ModelPart::reduce_scatter},
+     {SumRowsStep::kind, ModelPart::reduce_scatter},
      {AllReduceStep::kind, ModelPart::all_reduce},
      {UpdateStep::kind, ModelPart::update},
      {EdgeStep::kind, ModelPart::edge_values},

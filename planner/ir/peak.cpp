@@ -29,7 +29,7 @@ public:
           bytes_(classes_.representative.size()) {
         for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
             const auto matrix = static_cast<TensorId>(id);
-            if (schedule.tensors[id].role == Role::edges) edges_.push_back(id);
+            if (schedule.tensors[id].structure && schedule.tensors[id].role != Role::adjacency) edges_.push_back(id);
             if (schedule.tensors[id].role != Role::adjacency) continue;
             matrices_.push_back({matrix, exchanges_needed_rows(schedule, matrix)});
         }
@@ -38,7 +38,7 @@ public:
             const Operation& operation = schedule.steps[step].operation;
             first_equal_.push_back(known.try_emplace(signature_of(schedule, operation), step).first->second);
             if (depends_on_graph(schedule, operation)) by_graph_.push_back(step);
-            if (requested_rows(operation)) requests_.push_back(&schedule.steps[step]);
+            if (std::holds_alternative<RowRequestStep>(operation)) requests_.push_back(&schedule.steps[step]);
         }
     }
 
@@ -118,7 +118,7 @@ private:
     std::vector<Matrix> matrices_;
     std::vector<std::size_t> first_equal_;  // per step: the first that is equal
     std::vector<std::size_t> by_graph_;     // steps whose staging the graph decides
-    std::vector<std::size_t> edges_;        // tensors whose sizes it decides
+    std::vector<std::size_t> edges_;        // tensors whose sizes it decides: of edges, of summands
     std::vector<const Step*> requests_;
     std::map<std::vector<std::int64_t>, std::int64_t> arenas_;  // by class, staging and edges
 };

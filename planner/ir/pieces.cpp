@@ -71,8 +71,14 @@ std::vector<int> dense_roots(const Grid& grid, const Tensor& matrix, int rank) {
 
 std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix) {
     if (deals_rows(matrix)) return std::nullopt;
-    const Axis axis = block_distributed(matrix) ? Axis::y : Axis::z;
+    const Axis axis = matrix.cut() ? Axis::x : block_distributed(matrix) ? Axis::y : Axis::z;
     return grid.extent(axis) > 1 ? std::optional(axis) : std::nullopt;
+}
+
+Axes partial_over(const Grid& grid, const Tensor& matrix) {
+    const std::optional<Axis> axis = contraction_axis(grid, matrix);
+    if (!axis) return {};
+    return Axes::parse(*axis == Axis::x ? "x" : *axis == Axis::y ? "y" : "z");
 }
 
 Layout dense_layout(const Tensor& matrix) {

@@ -36,7 +36,8 @@ bool draws_weighted(const Schedule& schedule) {
 UniformStats sizes_of(const Plan& plan) {
     const GraphRecord& graph = plan.problem.graph;
     const UniformStats all(graph.vertices, graph.nonzeros, graph.symmetric, 1, graph.edge_weights);
-    return all.drawn(plan.problem.fanout, graph.self_loops, draws_weighted(plan.candidates.front().schedule));
+    return all.drawn(plan.problem.fanout, graph.self_loops, draws_weighted(plan.candidates.front().schedule))
+        .with_replication(graph.replication);
 }
 
 std::int64_t automatic_eval_every(const Candidate& candidate) {

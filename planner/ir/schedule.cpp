@@ -8,7 +8,9 @@
 
 namespace gnnplan {
 
-bool is_resident(Role role) { return role != Role::transient && role != Role::cached && role != Role::edges; }
+bool is_resident(Role role) {
+    return role != Role::transient && role != Role::cached && role != Role::edges && role != Role::summands;
+}
 
 bool is_model_state(Role role) { return role == Role::weight || role == Role::bias || role == Role::moment; }
 
@@ -56,9 +58,22 @@ std::int64_t edges_of(const Schedule& schedule, TensorId adjacency, const GraphS
     return nonzeros;
 }
 
+// Rows with a nonzero are columns with one of the transpose.
+std::int64_t targets_in(const Schedule& schedule, TensorId adjacency, const GraphStats& graph, int rank, Range rows) {
+    const Tensor& matrix = tensor_of(schedule, adjacency);
+    return graph.distinct_columns(transpose_of(matrix.matrix_on(schedule.grid, rank)), {0, matrix.columns}, rows);
+}
+
+std::int64_t stored_rows(const Schedule& schedule, TensorId adjacency, const GraphStats& graph, int rank) {
+    const Range rows = block_of(schedule, adjacency, rank).rows;
+    return tensor_of(schedule, adjacency).cut() ? targets_in(schedule, adjacency, graph, rank, rows) : rows.size();
+}
+
 std::int64_t elements_of(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& tensor = tensor_of(schedule, id);
     const Block block = block_of(schedule, id, rank);
+    if (tensor.role == Role::summands)
+        return stored_rows(schedule, *tensor.structure, graph, rank) * block.columns.size();
     if (tensor.role != Role::edges) return block.count();
     return edges_of(schedule, *tensor.structure, graph, rank) * block.columns.size();
 }

@@ -75,7 +75,7 @@ Figures count_rows(const Tensor& matrix, Range rows, const std::vector<Piece>& p
                    const GraphStats& graph) {
     std::vector<std::int64_t> counts;
     counts.reserve(pieces.size());
-    for (const Piece& piece : pieces) counts.push_back(rows_sent(graph, matrix, piece, rows, exchange));
+    for (const Piece& piece : pieces) counts.push_back(rows_sent(graph, matrix.matrix(), piece, rows, exchange));
     return Figures(counts);
 }
 

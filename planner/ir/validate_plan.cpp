@@ -74,7 +74,8 @@ void validate(const Tensor& tensor, const ProblemRecord& problem, const std::str
         case Role::moment:
         case Role::cached:
         case Role::transient:
-        case Role::edges: break;
+        case Role::edges:
+        case Role::summands: break;
     }
 }
 
@@ -86,6 +87,8 @@ void validate(const Schedule& schedule, const ProblemRecord& problem, const std:
     if (numbering.parts < 0 || numbering.parts > max_ranks) {
         refuse(where + ".numbering.parts", "must be 0.." + std::to_string(max_ranks));
     }
+    if (numbering.cut != CutRule::none && (numbering.parts < 2 || numbering.loss_layers > 0))
+        refuse(where + ".numbering.cut", "a cut has two parts or more, and does not number by need");
     const auto& spaces = schedule.spaces;
     if (spaces.empty() || spaces.front().needed_of != 0 || spaces.front().rows != problem.graph.vertices) {
         refuse(where + ".spaces", "the first must be that of the graph's vertices");

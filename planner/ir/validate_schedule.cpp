@@ -50,7 +50,8 @@ private:
     }
 
     void use_up(const Step& step, TensorId summand) {
-        require(tensor_of(schedule_, summand).role == Role::transient, step, summand, "which it uses up");
+        const Role role = tensor_of(schedule_, summand).role;
+        require(role == Role::transient || role == Role::summands, step, summand, "which it uses up");
         written_.erase(summand);
     }
 
@@ -99,6 +100,7 @@ private:
             require(phase_ == Phase::setup && indexed_.insert(*matrix).second, step, *matrix,
                     "other than once, in setup");
         }
+        follow_targets(step);
         const SpmmStep* spmm = product_of(step.operation);
         if (spmm == nullptr) return;
         // An indexed matrix is stored by needed rows: whole panels would meet the wrong columns.
@@ -109,9 +111,22 @@ private:
             needed_rows ? "before its needed rows are known" : "with whole panels, although its needed rows are known");
     }
 
+    // Owners are told once which of their rows they will get sums of.
+    void follow_targets(const Step& step) {
+        const auto* request = std::get_if<RowRequestStep>(&step.operation);
+        if (request != nullptr && request->targets) {
+            require(phase_ == Phase::setup && told_.insert(request->matrix).second, step, request->matrix,
+                    "other than once, in setup");
+        }
+        const auto* sum = std::get_if<SumRowsStep>(&step.operation);
+        if (sum == nullptr) return;
+        const TensorId stored = tensor_of(schedule_, sum->matrix).structure.value_or(sum->matrix);
+        require(told_.contains(stored), step, sum->matrix, "before owners of rows know what they get");
+    }
+
     const Schedule& schedule_;
     Phase phase_ = Phase::setup;
-    std::set<TensorId> written_, summands_, dropped_, cached_, indexed_;
+    std::set<TensorId> written_, summands_, dropped_, cached_, indexed_, told_;
 };
 
 }  // namespace

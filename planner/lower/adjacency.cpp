@@ -37,10 +37,13 @@ std::int64_t Builder::panel_columns() const {
     return panels < 2 ? 0 : (graph_.vertices + panels - 1) / panels;
 }
 
-// The axes over which the contraction side of adjacencies is split.
-Axes Builder::contraction_split() const {
-    if (rules_.block_distributed()) return Axes::parse("y");
-    return Axes::parse(configuration().sharing == Sharing::sharded ? "zy" : "z");
+// Rows over x and the contraction side over other axes, or parts of the edges over x.
+Layout Builder::adjacency_layout() const {
+    const Sharing sharing = configuration().sharing;
+    if (sharing == Sharing::cut) return {{}, {}, Axes::parse("x")};
+    const Axes contraction =
+        rules_.block_distributed() ? Axes::parse("y") : Axes::parse(sharing == Sharing::sharded ? "zy" : "z");
+    return {Axes::parse("x"), contraction, {}};
 }
 
 std::string Builder::adjacency_name(bool transposed, const Rows& rows, const Rows& columns, int sample) const {
@@ -62,9 +65,11 @@ TensorId Builder::adjacency(int l, Direction direction, RowSplit split) {
     if (!transposed && factored && graph_.symmetric_pattern && square) structure = adjacency(l, Direction::forward);
     const int sample = graph_.samples.empty() ? 0 : graph_.samples[static_cast<std::size_t>(l - 1)];
     ensure(sample == 0 || forward, "edges are drawn of those into a vertex");
+    if (sample > 0 && configuration().sharing == Sharing::cut)
+        throw Error(ErrorCode::usage, "drawn edges are not dealt to parts of a cut", "scheme cut");
     const bool dealt = split == RowSplit::over_all;
     const std::string name = adjacency_name(transposed, rows, columns, sample) + (dealt ? ".dealt" : "");
-    const Layout layout = dealt ? layout_r() : Layout{Axes::parse("x"), contraction_split(), {}};
+    const Layout layout = dealt ? layout_r() : adjacency_layout();
     const TensorId id = resident(name, Role::adjacency, DType::f32, rows, columns.count, layout);
     Tensor& matrix = schedule_.tensors[static_cast<std::size_t>(id)];
     matrix.transposed = transposed;
@@ -80,8 +85,8 @@ TensorId Builder::adjacency(int l, Direction direction, RowSplit split) {
 }
 
 // Setup steps come first in the list, in the order in which they were found to be needed.
-void Builder::request_rows(TensorId matrix) {
-    const std::string name = "index." + tensor(matrix).name;
+void Builder::request_rows(TensorId matrix, bool targets) {
+    const std::string name = (targets ? "index.targets." : "index.") + tensor(matrix).name;
     std::size_t position = 0;
     for (; position < schedule_.steps.size() && schedule_.steps[position].phase == Phase::setup; ++position) {
         if (schedule_.steps[position].name == name) return;
@@ -89,7 +94,7 @@ void Builder::request_rows(TensorId matrix) {
     // Before every product of setup, which may need them.
     schedule_.steps.insert(
         schedule_.steps.begin(),
-        Step{name, Phase::setup, RowRequestStep{matrix}, {Pass::forward, layer_, OpKind::aggregate}});
+        Step{name, Phase::setup, RowRequestStep{matrix, targets}, {Pass::forward, layer_, OpKind::aggregate}});
 }
 
 SpmmStep Builder::product(int l, Direction direction) {
@@ -97,7 +102,8 @@ SpmmStep Builder::product(int l, Direction direction) {
     const Tensor& m = tensor(matrix);
     SpmmStep product{matrix, {}, {}, Exchange::none, false};
     product.follow(configuration(), schedule_.grid, m);
-    if (product.exchange == Exchange::rows) request_rows(m.structure.value_or(matrix));
+    if (m.cut()) request_rows(m.structure.value_or(matrix), true);
+    if (product.exchange == Exchange::rows) request_rows(m.structure.value_or(matrix), false);
     return product;
 }
 

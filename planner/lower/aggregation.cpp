@@ -11,19 +11,24 @@ TensorId spmm(Builder& builder, const std::string& step, int l, Direction direct
     const Rules& rules = builder.rules();
     const Grid& grid = rules.configuration().grid;
     SpmmStep product = builder.product(l, direction);
-    const std::optional<Axis> axis = contraction_axis(grid, builder.tensor(product.matrix));
+    const Axes partial = partial_over(grid, builder.tensor(product.matrix));
     const auto emit = [&](TensorId result) {
         product.set(SumOperands<TensorId>{in, result});
         builder.step(step, OpKind::aggregate, product);
         return result;
     };
-    if (!axis) return emit(builder.result_of(product, out, in));
-    const Layout partial{Axes::parse("x"), layout_at(rules.spmm_out()).columns,
-                         Axes::parse(*axis == Axis::y ? "y" : "z")};
+    if (partial.empty()) return emit(builder.result_of(product, out, in));
+    const bool cut = builder.tensor(product.matrix).cut();
+    const Layout layout{cut ? Axes() : Axes::parse("x"), layout_at(rules.spmm_out()).columns, partial};
     const std::int64_t columns = builder.tensor(in).columns;
-    const TensorId summand = emit(builder.beside(out + ".partial", product.matrix, columns, partial));
+    const TensorId summand = emit(builder.beside(out + ".partial", product.matrix, columns, layout));
     const TensorId sum = builder.result_of(product, out, in);
-    builder.step(step + ".reduce_scatter", OpKind::aggregate, ReduceScatterStep{summand, sum});
+    if (cut) {
+        builder.make_summands(summand, product.matrix);
+        builder.step(step + ".sum_rows", OpKind::aggregate, SumRowsStep{product.matrix, summand, sum});
+    } else {
+        builder.step(step + ".reduce_scatter", OpKind::aggregate, ReduceScatterStep{summand, sum});
+    }
     return sum;
 }
 

@@ -17,7 +17,9 @@ Builder::Builder(const SiteGraph& model, const Configuration& configuration, con
     schedule_.numbering.loss_layers = configuration.loss_rows ? model.depth : 0;
     schedule_.numbering.parts = configuration.parts;
     schedule_.numbering.permuted = configuration.permutation;
-    schedule_.numbering.seed = configuration.permutation ? graph.seed : 0;
+    schedule_.numbering.cut = configuration.cut_rule;
+    const bool draws = configuration.permutation || configuration.cut_rule != CutRule::none;
+    schedule_.numbering.seed = draws ? graph.seed : 0;
     schedule_.parameters = model.parameters;
     schedule_.blocking = graph.blocking;
     schedule_.ranks_per_node = graph.ranks_per_node;
@@ -87,6 +89,11 @@ TensorId Builder::edges(const std::string& name, TensorId matrix, std::int64_t c
     schedule_.tensors[static_cast<std::size_t>(values)].role = Role::edges;
     schedule_.tensors[static_cast<std::size_t>(values)].structure = matrix;
     return values;
+}
+
+void Builder::make_summands(TensorId id, TensorId matrix) {
+    schedule_.tensors[static_cast<std::size_t>(id)].role = Role::summands;
+    schedule_.tensors[static_cast<std::size_t>(id)].structure = matrix;
 }
 
 TensorId Builder::result_of(const SpmmStep& product, const std::string& name, TensorId like) {

@@ -77,6 +77,8 @@ public:
     // `columns` values for each nonzero of `matrix`, which are split over `split`, and partial sums over `partial`.
     TensorId edges(const std::string& name, TensorId matrix, std::int64_t columns = 1, const Axes& split = {},
                    const Axes& partial = {});
+    // From now on the tensor has the rows only in which a rank's part of the matrix, of a cut, holds a nonzero.
+    void make_summands(TensorId id, TensorId matrix);
     // The result of a product, as wide as `like`, in spmm_out().
     TensorId result_of(const SpmmStep& product, const std::string& name, TensorId like);
 
@@ -86,7 +88,7 @@ public:
     // its program is, and its operands and results.
     SpmmStep product(int l, Direction direction);
     // A step of setup in which ranks ask each other for the rows that they need of operands of `matrix`.
-    void request_rows(TensorId matrix);
+    void request_rows(TensorId matrix, bool targets);
     // `in` in the layout of `to`, under the name `out` with a suffix, or `in` itself if it is there. `reader`: the
     // operation that wants the result there. Its rows are those of `space`, if one is given: rows that the space lacks
     // are left out, and rows that only the space has are zero.
@@ -113,7 +115,7 @@ private:
     const Configuration& configuration() const { return rules_.configuration(); }
     std::int64_t widest_product() const;
     std::int64_t panel_columns() const;
-    Axes contraction_split() const;
+    Layout adjacency_layout() const;
     std::string adjacency_name(bool transposed, const Rows& rows, const Rows& columns, int sample) const;
     TensorId add(Tensor tensor);
     TensorId resident(const std::string& name, Role role, DType dtype, Rows rows, std::int64_t columns,

@@ -77,7 +77,9 @@ Problem make_problem(ProblemRecord question, const GraphSizes& graph, std::optio
     const bool reads_values = question::reads_values(models::build(question.model));
     question.graph.name = graph.name;
     question.graph.source = graph.source;
-    auto drawn = std::make_shared<UniformStats>(stats.drawn(question.fanout, self_loops, reads_values));
+    question.graph.replication = graph.replication;
+    auto drawn = std::make_shared<UniformStats>(
+        stats.drawn(question.fanout, self_loops, reads_values).with_replication(graph.replication));
     return make_problem(std::move(question), std::move(drawn), normalisation);
 }
 

@@ -16,7 +16,7 @@ public:
     OnMoreRanks(const Space& space, const Configuration& thriftiest, NumberedGraphs& graphs)
         : space_(space), graphs_(graphs), configuration_(thriftiest), copies_(space.options.replication.value_or(1)) {
         configuration_.sharing = Sharing::replicated;
-        configuration_.parts = 0;
+        configuration_.switches() = configuration_.without_parts();
         configuration_.ring = configuration_.ring && !why_no_ring(space.model, {Sharing::replicated, {1, copies_, 1}});
         overlap_ = thriftiest.overlap;
     }

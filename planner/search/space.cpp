@@ -68,13 +68,51 @@ void check_ring(const Space& space) {
     enumerate::check_ring(question, space.grids, found);
 }
 
+// Edges of a graph that is cut without being asked to: five million take seconds.
+constexpr std::int64_t most_edges_cut = 5'000'000;
+
+// Finds out whether edges may be dealt by a vertex cut.
+void resolve_cut(Space& space) {
+    const bool pinned = enumerate::asks_for_cut(space.options);
+    const std::optional<std::string> why = enumerate::why_no_cut(asked(space));
+    if (!pinned && space.options.scheme != "cut") {
+        const bool large = space.graph->exact() && space.graph->nonzeros() > most_edges_cut;
+        space.no_cut = why.value_or(large ? "a graph of so many edges is cut where it is asked for (`scheme`)" : "");
+        return;
+    }
+    const char* const flag = pinned ? "`cut`" : "`scheme`";
+    if (space.options.scheme.value_or("cut") != "cut")
+        throw Error(ErrorCode::usage, "a rule of cuts is no part of scheme " + *space.options.scheme, flag);
+    if (why) throw Error(ErrorCode::usage, "edges cannot be dealt to ranks by a vertex cut: " + *why, flag);
+    if (space.options.space == SearchSpace::paper)
+        throw Error(ErrorCode::usage, "the paper space has no vertex cuts", flag, "`space full` has");
+    space.options.scheme = "cut";
+}
+
+// How the graph cuts is counted, or known for some number of parts that the grid may have.
+bool knows_cuts(const Space& space) {
+    const std::vector<int> parts = enumerate::replications(space.ranks);
+    return space.graph->exact() ||
+           std::ranges::any_of(parts, [&](int x) { return space.graph->replication(x).has_value(); });
+}
+
 // The paper space is RDM's; other published schemes are found in it by name.
 std::vector<Distribution> grids_of(const Space& space) {
     enumerate::GridChoice choice{space.options.scheme, space.options.replication, space.options.grid};
+    choice.cuts = space.no_cut.empty() && space.options.extras;
     const bool paper = space.options.space == SearchSpace::paper;
     if (paper && !choice.scheme) choice.scheme = "rdm";
     const bool rdm = paper && choice.scheme == "rdm";
-    if (!rdm) return enumerate::distributions(space.ranks, choice);
+    if (!rdm) {
+        std::vector<Distribution> grids = enumerate::distributions(space.ranks, choice);
+        std::erase_if(grids, [&](const Distribution& on) {
+            return on.sharing == Sharing::cut && !space.graph->exact() && !space.graph->replication(on.grid.x);
+        });
+        if (grids.empty())
+            throw Error(ErrorCode::usage, "nobody knows how this graph cuts into so many parts", "`grid`",
+                        "`replication-factor` says what if");
+        return grids;
+    }
     std::vector<Distribution> grids = enumerate::paper_distributions(space.ranks, choice);
     if (choice.replication) enumerate::check_replication(*choice.replication, space.ranks);
     if (grids.empty()) throw Error(ErrorCode::usage, "the paper space has no grids that split z", "`grid`");
@@ -126,6 +164,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     }
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.usable_memory();
     space.memory = machine.tensor_memory();
+    resolve_cut(space);
     space.grids = grids_of(space);
     refuse_grids(space);
     space.shape = shape_of(space, problem.record, machine);
@@ -140,6 +179,8 @@ enumerate::Asked asked(const Space& space) {
     question.ranks_per_node = space.shape.ranks_per_node;
     question.counted = space.graph->exact();
     question.edge_weights = space.graph->weighted();
+    question.cuts_are_known = knows_cuts(space);
+    question.draws = space.draws;
     question.drawn_weighted = space.draws && space.graph->samples_weighted();
     question.in_shares = space.in_shares;
     question.saves_rows =

@@ -6,6 +6,7 @@
 
 #include <gnnplan/select.hpp>
 
+#include <string>
 #include <vector>
 
 namespace gnnplan::search {
@@ -27,6 +28,7 @@ struct Space {
     bool draws = false;                 // whether layers draw the edges that they multiply by
     bool in_shares = false;             // whether ranks load shares of the graph
     bool drops_attention = false;       // whether runs drop weights of attention
+    std::string no_cut;                 // why no grid deals edges by a vertex cut; "" where grids may
     std::vector<Distribution> refused;  // grids that would be searched too if the model needed no whole neighbourhoods
     // Whether layers weigh edges by what their vertices are: by additive attention, or by comparing them.
     bool weighs_edges() const { return model.reduces_by(Reduce::attention) || model.reduces_by(Reduce::cosine); }

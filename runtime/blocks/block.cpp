@@ -73,14 +73,14 @@ kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::i
     return matrix;
 }
 
-std::vector<float> block_scales(const DegreeScales& scales, bool transposed, bool of_rows, Range range,
+std::vector<float> block_scales(const DegreeScales& scales, bool transposed, bool of_rows, const BlockRows& some,
                                 const VertexOrder* order) {
     const VertexValues& all = of_rows == transposed ? scales.target : scales.source;
-    std::vector<float> found(at(range.size()), 1.0F);
+    std::vector<float> found(at(some.size()), 1.0F);
     if (all.empty()) return found;
-    for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const std::int64_t vertex = order == nullptr ? i : order->vertex_at(i);
-        found[at(i - range.begin)] = static_cast<float>(all[at(vertex)]);
+    for (std::int64_t i = 0; i < some.size(); ++i) {
+        const std::int64_t vertex = order == nullptr ? some.at(i) : order->vertex_at(some.at(i));
+        found[at(i)] = static_cast<float>(all[at(vertex)]);
     }
     return found;
 }

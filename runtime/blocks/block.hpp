@@ -85,6 +85,24 @@ private:
 kernels::Csr view_of(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns, std::int64_t nonzeros,
                      std::int64_t panels = 1, bool values = true, std::int64_t row_start_bytes = 8);
 
+// Rows of a block, whose own rows are numbered from 0: those of a range, or a list of ascending ones.
+class BlockRows {
+public:
+    BlockRows(Range range) : range_(range), size_(range.size()) {}  // NOLINT(google-explicit-constructor)
+    BlockRows(std::int64_t begin, std::int64_t end) : BlockRows(Range{begin, end}) {}
+    explicit BlockRows(std::span<const std::int32_t> listed) : listed_(listed.data()), size_(std::ssize(listed)) {}
+
+    std::int64_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    std::int64_t at(std::int64_t i) const { return listed_ != nullptr ? listed_[i] : range_.begin + i; }
+    bool listed() const { return listed_ != nullptr; }
+
+private:
+    Range range_;
+    const std::int32_t* listed_ = nullptr;
+    std::int64_t size_ = 0;
+};
+
 // Throughout, `which` asks for A^T (forward) or A (backward), or for what a layer has drawn; ranges count in `order`,
 // null or the identity being the order of the file. A rank's share of a graph has only some of the rows; ranges and
 // scales then count in the share's own numbering, without an order.
@@ -95,12 +113,12 @@ LocalBlock build_block(const Graph& graph, MatrixId which, Range rows, Range col
                        const VertexOrder* order = nullptr, const BlockFormat& format = {});
 
 // The blocks of several column ranges, ascending and disjoint, in one scan of the rows.
-std::vector<LocalBlock> build_blocks(const Graph& graph, MatrixId which, Range rows, std::span<const Range> columns,
-                                     const DegreeScales& scales, const VertexOrder* order = nullptr,
-                                     const BlockFormat& format = {});
+std::vector<LocalBlock> build_blocks(const Graph& graph, MatrixId which, const BlockRows& rows,
+                                     std::span<const Range> columns, const DegreeScales& scales,
+                                     const VertexOrder* order = nullptr, const BlockFormat& format = {});
 
-// The scales of a range of rows of A^T or A (of_rows), or of its columns: entry (i, j) is row scale i * column scale j.
-std::vector<float> block_scales(const DegreeScales& scales, bool transposed, bool of_rows, Range range,
+// The scales of some rows of A^T or A (of_rows), or of its columns: entry (i, j) is row scale i * column scale j.
+std::vector<float> block_scales(const DegreeScales& scales, bool transposed, bool of_rows, const BlockRows& some,
                                 const VertexOrder* order = nullptr);
 
 // Nonzeros of a block: O(1) for all columns in the order of the file, two binary searches per row for some of them,

@@ -104,7 +104,7 @@ void visit_panels(std::span<const std::int32_t> ascending, const std::vector<Pan
 // Cuts the blocks of some ranges of columns out of some rows, which threads divide: they count, then they write.
 class BlockCutter {
 public:
-    BlockCutter(const Graph& graph, MatrixId which, Range rows, std::span<const Range> columns,
+    BlockCutter(const Graph& graph, MatrixId which, const BlockRows& rows, std::span<const Range> columns,
                 const DegreeScales& scales, const VertexOrder* order, const BlockFormat& format)
         : graph_(graph),
           which_(which),
@@ -141,14 +141,13 @@ public:
     }
 
 private:
-    std::vector<Range> parts_of(Range rows) const {
+    // Of the block's own rows.
+    std::vector<Range> parts_of(const BlockRows& rows) const {
         const bool in_file_order = order_ == nullptr || order_->identity();
-        if (rows.empty() || !in_file_order) return even_parts(rows, graph_.matrix(which_).nonzeros());
         const Csr& matrix = graph_.matrix(which_);
-        const auto first = at(rows.begin - matrix.first_row);
-        std::vector<Range> parts = row_parts(std::span(matrix.row_start).subspan(first, at(rows.size() + 1)));
-        for (Range& part : parts) part = {part.begin + rows.begin, part.end + rows.begin};
-        return parts;
+        if (rows.empty() || !in_file_order || rows.listed()) return even_parts({0, rows.size()}, matrix.nonzeros());
+        const auto first = at(rows.at(0) - matrix.first_row);
+        return row_parts(std::span(matrix.row_start).subspan(first, at(rows.size() + 1)));
     }
 
     std::vector<std::int64_t> count(Range rows) const {
@@ -156,11 +155,12 @@ private:
         MatrixRows matrix(graph_, which_, hull_, order_);
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             if (panels_.size() == 1) {
-                counts[0] += std::ssize(matrix.any_order(i));
+                counts[0] += std::ssize(matrix.any_order(rows_.at(i)));
             } else {
-                visit_panels(matrix.ascending(i), panels_, [&](std::size_t p, std::size_t, std::size_t count) {
-                    counts[p] += static_cast<std::int64_t>(count);
-                });
+                visit_panels(matrix.ascending(rows_.at(i)), panels_,
+                             [&](std::size_t p, std::size_t, std::size_t count) {
+                                 counts[p] += static_cast<std::int64_t>(count);
+                             });
             }
         }
         return counts;
@@ -169,14 +169,15 @@ private:
     void write(Range rows, const std::vector<std::int64_t>& first, std::vector<LocalBlock>& blocks) const {
         std::vector<Writer> writers;
         for (std::size_t p = 0; p < panels_.size(); ++p)
-            writers.emplace_back(blocks[panels_[p].block], panels_[p].index, rows.begin - rows_.begin, first[p]);
+            writers.emplace_back(blocks[panels_[p].block], panels_[p].index, rows.begin, first[p]);
         RowValues values(scales_, which_.transposed);
         MatrixRows matrix(graph_, which_, hull_, order_);
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             for (Writer& writer : writers) writer.begin_row();
-            const std::span<const std::int32_t> entries = matrix.ascending(i);
+            const std::int64_t row = rows_.at(i);
+            const std::span<const std::int32_t> entries = matrix.ascending(row);
             const std::span<const float> weights = matrix.weights();
-            values.begin(matrix.vertex(i));
+            values.begin(matrix.vertex(row));
             visit_panels(entries, panels_, [&](std::size_t p, std::size_t from, std::size_t count) {
                 const auto columns = entries.subspan(from, count);
                 writers[p].add(columns, columns_[panels_[p].block].begin, [&](std::size_t k) {
@@ -188,7 +189,7 @@ private:
 
     const Graph& graph_;
     const MatrixId which_;
-    const Range rows_;
+    const BlockRows rows_;
     const std::span<const Range> columns_;
     const Range hull_;
     const DegreeScales& scales_;
@@ -200,8 +201,9 @@ private:
 
 }  // namespace
 
-std::vector<LocalBlock> build_blocks(const Graph& graph, MatrixId which, Range rows, std::span<const Range> columns,
-                                     const DegreeScales& scales, const VertexOrder* order, const BlockFormat& format) {
+std::vector<LocalBlock> build_blocks(const Graph& graph, MatrixId which, const BlockRows& rows,
+                                     std::span<const Range> columns, const DegreeScales& scales,
+                                     const VertexOrder* order, const BlockFormat& format) {
     for (std::size_t t = 1; t < columns.size(); ++t) {
         ensure(columns[t - 1].end <= columns[t].begin, "column ranges ascend and are disjoint");
     }

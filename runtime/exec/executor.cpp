@@ -77,7 +77,8 @@ void Executor::fill(TensorId id, const data::Dataset& dataset) {
         case Role::moment:
         case Role::cached:
         case Role::transient:
-        case Role::edges: break;
+        case Role::edges:
+        case Role::summands: break;
     }
 }
 

@@ -33,6 +33,7 @@ std::vector<ProductKernel> choose_kernels(const SpmmStep& step, const StepContex
 
 void run_step(const RowRequestStep& step, const StepContext& context);
 void run_step(const ReduceScatterStep& step, const StepContext& context);
+void run_step(const SumRowsStep& step, const StepContext& context);
 void run_step(const GemmStep& step, const StepContext& context);
 void run_step(const RingGemmStep& step, const StepContext& context);
 void run_step(const RedistributeStep& step, const StepContext& context);

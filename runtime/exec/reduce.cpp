@@ -56,4 +56,39 @@ void run_step(const ReduceScatterStep& step, const StepContext& context) {
                          store.values<float>(step.out), scratch);
 }
 
+// Its own summands first, then those of the ranks before it, the next one first. At each step of the ring a rank sends
+// to one rank and gets from one.
+void run_step(const SumRowsStep& step, const StepContext& context) {
+    const Store& store = context.store;
+    const SparsePart& part = store.part(step.matrix);
+    const kernels::Matrix in = store.matrix(step.in), out = store.matrix(step.out);
+    const std::int64_t first = store.block(step.out).rows.begin;
+    const int extent = store.schedule().grid.x;
+    const int own = store.schedule().grid.coordinate(store.rank(), Axis::x);
+    const auto target = [&](int x) -> const TargetRows& {
+        return part.targets()[static_cast<std::size_t>(x % extent)];
+    };
+    const auto summands_of = [&](Range rows) {
+        return kernels::ConstMatrix{in.data + rows.begin * in.columns, rows.size(), in.columns, in.columns};
+    };
+    const auto bytes_of_rows = [&](std::int64_t rows) { return 4 * static_cast<std::size_t>(rows * in.columns); };
+    context.kernels.zero(std::as_writable_bytes(store.values<float>(step.out)));
+    if (in.columns == 0) return;
+    context.kernels.add_rows(summands_of(target(own).stored), part.stored_index(target(own)), first, out);
+    for (int k = 1; k < extent; ++k) {
+        const TargetRows &to = target(own + k), &from = target(own + extent - k);
+        std::byte* const staged = store.staging(context.step);
+        std::vector<comm::Send> sends;
+        std::vector<comm::Receive> receives;
+        const kernels::ConstMatrix sent = summands_of(to.stored);
+        if (sent.rows > 0)
+            sends.push_back({to.rank, {reinterpret_cast<const std::byte*>(sent.data), bytes_of_rows(sent.rows)}});
+        if (from.received > 0) receives.push_back({from.rank, {staged, bytes_of_rows(from.received)}});
+        context.world.exchange(sends, receives);
+        if (from.received == 0) continue;
+        context.kernels.add_rows({reinterpret_cast<const float*>(staged), from.received, in.columns, in.columns},
+                                 reinterpret_cast<const std::int32_t*>(from.index->data()), first, out);
+    }
+}
+
 }  // namespace gnnplan::exec

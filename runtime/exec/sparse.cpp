@@ -21,10 +21,14 @@ std::vector<std::int32_t> columns_with_nonzeros(const data::Graph& graph, Matrix
 SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank, bool needed_rows,
                        const data::Graph& graph, const data::DegreeScales& scales, const data::NumberedCounts& counts,
                        kernels::Device& device, MemoryTracker& tracker)
-    : matrix_(matrix), blocking_(schedule.blocking), needed_rows_(needed_rows) {
+    : matrix_(matrix),
+      blocking_(schedule.blocking),
+      which_(matrix.matrix_on(schedule.grid, rank)),
+      rows_(matrix_rows(schedule.grid, matrix, rank)),
+      needed_rows_(needed_rows),
+      cut_(matrix.cut()) {
     const Grid& grid = schedule.grid;
-    const Range rows = matrix_rows(grid, matrix, rank);
-    rows_ = rows;
+    const Range rows = rows_;
     const std::vector<Stage> stages = stages_of(grid, matrix, rank);
     std::int64_t edges = 0;
     for (const Stage& from : stages) {
@@ -33,12 +37,13 @@ SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank,
         stage.first_edge = edges;
         for (const Stage::Service& service : from.rows) {
             const Range theirs = matrix_rows(grid, matrix, service.rank);
-            const std::int64_t needed = needed_rows ? counts.distinct_columns(matrix.matrix(), theirs, service.columns)
-                                                    : service.columns.size();
+            const MatrixId of_theirs = matrix.matrix_on(grid, service.rank);
+            const std::int64_t needed =
+                needed_rows ? counts.distinct_columns(of_theirs, theirs, service.columns) : service.columns.size();
             stage.rows.push_back({service.rank, service.columns, needed, nullptr});
         }
         if (from.piece) {
-            stage.nonzeros = counts.block_nonzeros(matrix.matrix(), rows, from.piece->columns);
+            stage.nonzeros = counts.block_nonzeros(which_, rows, from.piece->columns);
             stage.dense_rows = from.piece->columns.size();
             edges += stage.nonzeros;
         }
@@ -46,12 +51,13 @@ SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank,
     }
     const data::VertexOrder* order = data::cutting_order(graph, counts);
     if (needed_rows) find_requests(rows, rank, graph, order, device, tracker);
+    if (cut_) find_targets(grid, rank, graph, order, counts, device, tracker);
     for (SparseStage& stage : stages_) {
         if (!stage.piece || stage.piece->matrix_root != rank) continue;
         stage.block = blocks_.size();
         blocks_.emplace_back();
     }
-    store_blocks(rows, graph, scales, order, device, tracker);
+    store_blocks(graph, scales, order, device, tracker);
     // The nonzeros that a rank of the y-group lacks are of one of the pieces stored here.
     for (std::size_t k = 0; k < stages.size(); ++k) {
         for (const Stage::Service& service : stages[k].nonzeros) {
@@ -81,7 +87,7 @@ void SparsePart::find_requests(const Range& rows, int rank, const data::Graph& g
     std::int64_t bytes = 0;
     for (SparseStage& stage : stages_) {
         if (!stage.piece || stage.piece->dense_root == rank) continue;
-        stage.request = columns_with_nonzeros(graph, matrix_.matrix(), rows, stage.piece->columns, order);
+        stage.request = columns_with_nonzeros(graph, which_, rows, stage.piece->columns, order);
         stage.dense_rows = static_cast<std::int64_t>(stage.request.size());
         // It stays: nobody owns what is only looked at.
         stage.request_on_device = device.take(nullptr, std::as_bytes(std::span(stage.request)));
@@ -91,7 +97,30 @@ void SparsePart::find_requests(const Range& rows, int rank, const data::Graph& g
     requests_on_device_charge_ = Charge(tracker, bytes, Holder::tensors);
 }
 
-void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const data::DegreeScales& scales,
+// Rows with nonzeros are columns with some of the transpose. They ascend, so those of one owner follow each other.
+void SparsePart::find_targets(const Grid& grid, int rank, const data::Graph& graph, const data::VertexOrder* order,
+                              const data::NumberedCounts& counts, kernels::Device& device, MemoryTracker& tracker) {
+    const Range all{0, matrix_.columns};
+    stored_ = columns_with_nonzeros(graph, transpose_of(which_), all, rows_, order);
+    const Range own = dense_rows(grid, matrix_, rank);
+    const auto place_of = [&](std::int64_t row) {
+        return std::lower_bound(stored_.begin(), stored_.end(), row) - stored_.begin();
+    };
+    for (int ix = 0; ix < grid.x; ++ix) {
+        TargetRows of;
+        of.rank = grid.neighbour(rank, Axis::x, ix);
+        const Range theirs = dense_rows(grid, matrix_, of.rank);
+        of.stored = {place_of(theirs.begin), place_of(theirs.end)};
+        of.received = counts.distinct_columns(transpose_of(matrix_.matrix_on(grid, of.rank)), all, own);
+        targets_.push_back(std::move(of));
+    }
+    stored_on_device_ = device.take(nullptr, std::as_bytes(std::span(stored_)));
+    const auto bytes = static_cast<std::int64_t>(stored_on_device_->size());
+    stored_charge_ = charge_until_uploaded(tracker, bytes);
+    stored_on_device_charge_ = Charge(tracker, bytes, Holder::tensors);
+}
+
+void SparsePart::store_blocks(const data::Graph& graph, const data::DegreeScales& scales,
                               const data::VertexOrder* order, kernels::Device& device, MemoryTracker& tracker) {
     std::vector<SparseStage*> stored;
     for (SparseStage& stage : stages_) {
@@ -106,7 +135,7 @@ void SparsePart::store_blocks(const Range& rows, const data::Graph& graph, const
         std::vector<Range> columns;
         for (const SparseStage* stage : some) columns.push_back(stage->piece->columns);
         std::vector<data::LocalBlock> built =
-            data::build_blocks(graph, matrix_.matrix(), rows, columns, scales, order, format());
+            data::build_blocks(graph, which_, stored_rows(), columns, scales, order, format());
         std::int64_t cut = 0;
         for (const data::LocalBlock& block : built) cut += block.bytes();
         const Charge on_host = charge_until_uploaded(tracker, cut);
@@ -151,14 +180,31 @@ void SparsePart::exchange_indices(comm::Communicator& world, kernels::Device& de
     services_charge_ = Charge(tracker, bytes, Holder::tensors);
 }
 
-ValueScales::ValueScales(const Grid& grid, const Tensor& matrix, int rank, const SparsePart& part,
-                         const data::DegreeScales& scales, const data::VertexOrder* order, kernels::Device& device,
-                         MemoryTracker& tracker) {
-    const auto cut = [&](bool of_rows, Range range) {
-        return data::block_scales(scales, matrix.transposed, of_rows, range, order);
+void SparsePart::exchange_targets(comm::Communicator& world, kernels::Device& device, MemoryTracker& tracker) {
+    std::int64_t bytes = 0;
+    std::vector<comm::Send> sends;
+    std::vector<comm::Receive> receives;
+    for (TargetRows& of : targets_) {
+        if (of.rank == world.rank()) continue;
+        if (!of.stored.empty()) {
+            const auto* index = reinterpret_cast<const std::byte*>(stored_index(of));
+            sends.push_back({of.rank, {index, 4 * static_cast<std::size_t>(of.stored.size())}});
+        }
+        of.index = device.allocate(4 * static_cast<std::size_t>(of.received));
+        bytes += 4 * of.received;
+        if (of.received > 0) receives.push_back({of.rank, {of.index->data(), of.index->size()}});
+    }
+    world.exchange(sends, receives);
+    targets_charge_ = Charge(tracker, bytes, Holder::tensors);
+}
+
+ValueScales::ValueScales(const Tensor& matrix, int rank, const SparsePart& part, const data::DegreeScales& scales,
+                         const data::VertexOrder* order, kernels::Device& device, MemoryTracker& tracker) {
+    const auto cut = [&](bool of_rows, const data::BlockRows& some) {
+        return data::block_scales(scales, matrix.transposed, of_rows, some, order);
     };
     {
-        const Range rows = matrix_rows(grid, matrix, rank);
+        const data::BlockRows rows = part.stored_rows();
         const Charge on_host = charge_until_uploaded(tracker, 4 * rows.size());
         row_ = kernels::take(device, cut(true, rows));
     }

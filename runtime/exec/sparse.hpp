@@ -44,6 +44,15 @@ struct SparseStage {
     std::vector<NonzeroService> sent;
 };
 
+// Rows that a rank along x owns, where edges are parts of a cut: which of them this rank has summands of, and which of
+// its own rows that rank has.
+struct TargetRows {
+    int rank = 0;
+    Range stored;                                  // the rows of this rank's blocks that the other owns
+    std::int64_t received = 0;                     // rows of this rank that the other has summands of
+    std::unique_ptr<kernels::DeviceMemory> index;  // which (32-bit), on the device; known after the exchange
+};
+
 // A block on the device, as it is sent.
 struct StoredBlock {
     std::unique_ptr<kernels::DeviceMemory> memory;
@@ -69,15 +78,28 @@ public:
     const std::vector<SparseStage>& stages() const { return stages_; }
     const StoredBlock& block(std::size_t i) const { return blocks_[i]; }
 
+    // The rows of blocks, which are numbered as the graph's.
+    data::BlockRows stored_rows() const { return cut_ ? data::BlockRows(std::span(stored_)) : data::BlockRows(rows_); }
+    // By the coordinate along x, where edges are parts of a cut.
+    const std::vector<TargetRows>& targets() const { return targets_; }
+    // Which rows of `rank` this rank has summands of, on the device.
+    const std::int32_t* stored_index(const TargetRows& of) const {
+        return reinterpret_cast<const std::int32_t*>(stored_on_device_->data()) + of.stored.begin;
+    }
+
     // Collective over the x-groups: every rank tells the others which of their rows it needs. Once.
     void exchange_indices(comm::Communicator& world, kernels::Device& device, MemoryTracker& tracker);
+    // Likewise, and once: which of their rows it has summands of.
+    void exchange_targets(comm::Communicator& world, kernels::Device& device, MemoryTracker& tracker);
 
 private:
-    void store_blocks(const Range& rows, const data::Graph& graph, const data::DegreeScales& scales,
-                      const data::VertexOrder* order, kernels::Device& device, MemoryTracker& tracker);
+    void store_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::VertexOrder* order,
+                      kernels::Device& device, MemoryTracker& tracker);
     void keep_block(const SparseStage& stage, data::LocalBlock& block, kernels::Device& device);
     void find_requests(const Range& rows, int rank, const data::Graph& graph, const data::VertexOrder* order,
                        kernels::Device& device, MemoryTracker& tracker);
+    void find_targets(const Grid& grid, int rank, const data::Graph& graph, const data::VertexOrder* order,
+                      const data::NumberedCounts& counts, kernels::Device& device, MemoryTracker& tracker);
 
     data::BlockFormat format() const {
         return {!matrix_.storage.factored, matrix_.storage.panel_columns, blocking_.row_start_bytes};
@@ -85,20 +107,25 @@ private:
 
     const Tensor& matrix_;
     Blocking blocking_;
+    MatrixId which_;
     Range rows_;
     bool needed_rows_ = false;
+    bool cut_ = false;
+    std::vector<std::int32_t> stored_;  // of a cut: the rows with nonzeros
+    std::unique_ptr<kernels::DeviceMemory> stored_on_device_;
+    std::vector<TargetRows> targets_;
     std::vector<SparseStage> stages_;
     std::vector<StoredBlock> blocks_;
-    Charge blocks_charge_, requests_charge_, requests_on_device_charge_, services_charge_;
+    Charge blocks_charge_, requests_charge_, requests_on_device_charge_, services_charge_, stored_charge_,
+        stored_on_device_charge_, targets_charge_;
 };
 
 // The scales of factored values on one rank: entry (i, j) of the piece of stage k is row[i] * column[k][j].
 class ValueScales {
 public:
     // `part` has the nonzeros of `matrix` or of the transpose that it shares them with.
-    ValueScales(const Grid& grid, const Tensor& matrix, int rank, const SparsePart& part,
-                const data::DegreeScales& scales, const data::VertexOrder* order, kernels::Device& device,
-                MemoryTracker& tracker);
+    ValueScales(const Tensor& matrix, int rank, const SparsePart& part, const data::DegreeScales& scales,
+                const data::VertexOrder* order, kernels::Device& device, MemoryTracker& tracker);
 
     void apply(std::size_t stage, kernels::Csr& nonzeros) const {
         nonzeros.row_scale = reinterpret_cast<const float*>(row_->data());

@@ -134,6 +134,7 @@ std::vector<ProductKernel> choose_kernels(const SpmmStep& step, const StepContex
 }
 
 void run_step(const RowRequestStep& step, const StepContext& context) {
+    if (step.targets) return context.store.exchange_targets(step.matrix, context.world);
     context.store.exchange_indices(step.matrix, context.world);
 }
 

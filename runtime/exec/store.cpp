@@ -19,7 +19,7 @@ std::vector<std::size_t> adjacencies(const Schedule& schedule) {
 
 bool exchanges_indices(const Schedule& schedule) {
     return std::any_of(schedule.steps.begin(), schedule.steps.end(),
-                       [](const Step& step) { return requested_rows(step.operation).has_value(); });
+                       [](const Step& step) { return std::holds_alternative<RowRequestStep>(step.operation); });
 }
 
 bool reorders_edges(const Schedule& schedule) {
@@ -94,7 +94,7 @@ void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& sca
             parts_[id].emplace(schedule_, tensor, rank_, needed_rows[id], graph, scales, counts, device_, tracker_);
         }
         if (tensor.storage.factored) {
-            scales_[id].emplace(schedule_.grid, tensor, rank_, part(static_cast<TensorId>(id)), scales,
+            scales_[id].emplace(tensor, rank_, part(static_cast<TensorId>(id)), scales,
                                 data::cutting_order(graph, counts), device_, tracker_);
         }
     }
@@ -140,8 +140,11 @@ std::byte* Store::placed(std::int64_t offset) const {
 }
 
 kernels::Matrix Store::matrix(TensorId id) const {
-    const Block local = block(id);
-    return {reinterpret_cast<float*>(bytes(id)), local.rows.size(), local.columns.size(), local.columns.size()};
+    const std::int64_t columns = block(id).columns.size();
+    const bool summands = tensor_of(schedule_, id).role == Role::summands;
+    const std::int64_t rows =
+        summands ? part(*tensor_of(schedule_, id).structure).stored_rows().size() : block(id).rows.size();
+    return {reinterpret_cast<float*>(bytes(id)), rows, columns, columns};
 }
 
 std::vector<kernels::Matrix> Store::matrices(const std::vector<TensorId>& ids) const {

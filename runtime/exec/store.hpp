@@ -60,6 +60,9 @@ public:
     void exchange_indices(TensorId matrix, comm::Communicator& world) {
         parts_[static_cast<std::size_t>(matrix)]->exchange_indices(world, device_, tracker_);
     }
+    void exchange_targets(TensorId matrix, comm::Communicator& world) {
+        parts_[static_cast<std::size_t>(matrix)]->exchange_targets(world, device_, tracker_);
+    }
 
     // A tensor's local block on the device: row-major, rows without gaps.
     std::byte* bytes(TensorId id) const {

@@ -68,6 +68,7 @@ TEST_P(EveryScheme, Bf16MovesLossesALittle) {
     space.options.bf16 = true;
     space.shape.panel_columns = 3;
     for (const Distribution& on : space.grids) {
+        if (on.sharing == Sharing::cut) continue;  // it exchanges needed rows
         search::ConfigurationFrame frame{on};
         if (on.grid.x > 1) frame.switches.exchange = Exchange::panels;
         const search::Choices choices = search::all_choices(space, on, true).front();
@@ -95,7 +96,7 @@ TEST_P(EveryScheme, NoBf16WithoutPackedPanels) {
     const exec::GraphCounts counts(problem.dataset().graph());
     const search::Space space = space_of(problem, counts, GetParam());
     for (const Distribution& on : space.grids) {
-        if (on.grid.x == 1) continue;
+        if (on.grid.x == 1 || on.sharing == Sharing::cut) continue;
         const search::Choices choices = search::all_choices(space, on, true).front();
         for (const auto& [exchange, overlap] : {std::pair(Exchange::rows, false), std::pair(Exchange::panels, true)}) {
             search::ConfigurationFrame frame{on};

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace gnnplan::testing {
 
@@ -32,6 +33,13 @@ search::ConfigurationFrame frame_of(const Distribution& on, const Switches& swit
     if (switches.parts && on.grid.x > 1) frame.switches.parts = on.grid.x;
     frame.switches.factored_values = switches.factored;
     frame.switches.node_axis = switches.node_axis;
+    if (on.sharing != Sharing::cut) return frame;
+    // Rules of cuts take turns, too.
+    constexpr std::array rules{CutRule::libra, CutRule::seeded, CutRule::libra, CutRule::cover};
+    frame.switches.cut_rule = rules[(switches.needed_rows ? 1U : 0U) + (switches.parts ? 2U : 0U)];
+    frame.switches.exchange = Exchange::rows;
+    frame.switches.parts = on.grid.x;
+    frame.switches.loss_rows = frame.switches.permutation = false;
     return frame;
 }
 
@@ -121,7 +129,12 @@ std::string describe(const TestProblem& problem, const Configuration& configurat
                        text(configuration.backward), text(configuration.operands),
                        static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
                        configuration.loss_rows ? ", loss rows" : "", configuration.permutation ? ", permuted" : "",
-                       configuration.parts > 0 ? ", parts" : "", configuration.cached_aggregation ? ", cached" : "",
+                       configuration.cut_rule == CutRule::libra    ? ", libra"
+                       : configuration.cut_rule == CutRule::seeded ? ", seeded"
+                       : configuration.cut_rule == CutRule::cover  ? ", cover"
+                       : configuration.parts > 0                   ? ", parts"
+                                                                   : "",
+                       configuration.cached_aggregation ? ", cached" : "",
                        configuration.replicated_input ? ", replicated input" : "",
                        configuration.column_loss ? ", column loss" : "",
                        configuration.factored_values ? ", factored" : "", switches.source_panels ? ", panels" : "",
@@ -167,6 +180,7 @@ void check_configuration(const TestProblem& problem, const Expected& expected, c
 
 void check_inference(const TestProblem& problem, const Distribution& on, const Switches& switches,
                      const search::Choices& choices, Scores scores) {
+    if (on.sharing == Sharing::cut && !problem.network().fanout.empty()) return;  // drawn edges are not cut
     check_inference(problem, Run(problem, Task::infer, on, switches, choices, scores), switches);
     if (!on.splits_columns()) return;
     const Run ring(problem, Task::infer, on, switches, choices, scores, true);

@@ -105,6 +105,12 @@ Sampled check_schemes(const TestProblem& problem) {
             const Exchange whole = turn % 4 == 1 ? Exchange::panels : Exchange::relay;
             if (rows) frame.switches.exchange = turn % 2 == 0 ? Exchange::rows : whole;
             frame.switches.overlap = (rows || nonzeros) && turn / 4 % 2 == 0;
+            if (on.sharing == Sharing::cut) {
+                frame.switches.loss_rows = frame.switches.permutation = false;
+                frame.switches.exchange = Exchange::rows;
+                frame.switches.parts = on.grid.x;
+                frame.switches.cut_rule = turn % 2 == 0 ? CutRule::libra : CutRule::seeded;
+            }
             const Configuration configuration = search::configuration_of(frame, choices);
             sampled.add(configuration);
             constexpr std::array<std::int64_t, 3> buffers{0, 1, 192};  // the smallest that there are, and small ones
@@ -119,13 +125,15 @@ TEST(SchemesUnderMpi, SymmetricGraph) {
     const std::set<std::string> schemes =
         world->size() >= 4 ? std::set<std::string>{"rdm", "1d", "1.5d", "2d", "3d"}
                            : std::set<std::string>{"rdm", "1d", "1.5d", "2d"};  // z and y need two ranks each
-    EXPECT_EQ(sampled.schemes, schemes);
+    std::set<std::string> all = schemes;
+    all.insert("cut");
+    EXPECT_EQ(sampled.schemes, all);
     EXPECT_EQ(sampled.permuted, schemes);
     EXPECT_EQ(sampled.loss_rows, schemes);
     EXPECT_TRUE(sampled.rows.contains("1d"));
     EXPECT_TRUE(sampled.overlapped.contains("1d") && sampled.overlapped.contains("2d"));
     if (world->size() == 4) {
-        EXPECT_EQ(sampled.rows, (std::set<std::string>{"rdm", "1d", "1.5d", "2d"}));
+        EXPECT_EQ(sampled.rows, (std::set<std::string>{"rdm", "1d", "1.5d", "2d", "cut"}));
     }
     EXPECT_GT(sampled.column_losses, 0);
     EXPECT_GT(sampled.replicated_inputs, 0);

@@ -1,5 +1,8 @@
 #include "tests/kernels/on_device.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace gnnplan::kernels::testing {
 namespace {
 
@@ -51,6 +54,32 @@ TEST_P(GatherRows, EqualsReference) {
                 Owned got(rows, columns, padding), want(rows, columns, padding);
                 run(&Table::gather_rows, in.view(), std::span(std::as_const(index)), got.view());
                 reference_table().gather_rows(in.view(), index.data(), want.view());
+                ASSERT_EQ(difference(got, want), "") << rows << " x " << columns;
+            }
+        }
+    }
+}
+
+class AddRows : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, AddRows, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
+// To rows that are not named nothing is added.
+TEST_P(AddRows, EqualsReference) {
+    std::mt19937 random(9);
+    constexpr std::int64_t first = 7, into = 50;
+    for (const std::int64_t rows : {0, 1, 30}) {
+        std::vector<std::int32_t> index(into);
+        std::iota(index.begin(), index.end(), static_cast<std::int32_t>(first));
+        std::shuffle(index.begin(), index.end(), random);
+        index.resize(static_cast<std::size_t>(rows));
+        std::sort(index.begin(), index.end());
+        for (const std::int64_t columns : {0, 1, 4, 41, 128}) {
+            for (const std::int64_t padding : {0, 4}) {
+                const Owned in = Owned(rows, columns, padding).fill(random, 99);
+                Owned got = Owned(into, columns, padding).fill(random, 99);
+                Owned want = got;
+                run(&Table::add_rows, in.view(), std::span(std::as_const(index)), first, got.view());
+                reference_table().add_rows(in.view(), index.data(), first, want.view());
                 ASSERT_EQ(difference(got, want), "") << rows << " x " << columns;
             }
         }

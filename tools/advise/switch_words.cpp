@@ -114,6 +114,30 @@ SwitchWords parts() {
     };
 }
 
+SwitchWords cut_rule() {
+    return {
+        .key = "cut_rule",
+        .value_of = value_at<&Configuration::cut_rule>,
+        .values = {{"no cut", "none"},
+                   {"edges dealt by libra",
+                    "libra",
+                    {"libra cut", "each edge goes to a rank that has an edge of one of its ends already"}},
+                   {"edges dealt by a seeded cut",
+                    "seeded",
+                    {"seeded cut", "edges within a part of METIS stay there, and those between parts are dealt"}},
+                   {"edges dealt by smallest covers",
+                    "cover",
+                    {"cover cut", "edges between two parts of METIS are dealt so that the fewest vertices are split"}}},
+        .pin = pin_of<&SelectOptions::cut_rule>({
+            .flag = "--cut",
+            .values = {{"libra", 1}, {"seeded", 2}, {"cover", 3}},
+            .help = "Deal the edges to ranks by a vertex cut (--scheme cut), and pin its rule: libra (greedily), or, "
+                    "with --partition, seeded (edges between METIS's parts are dealt greedily) or cover (so that they "
+                    "split the fewest vertices)",
+        }),
+    };
+}
+
 SwitchWords replicated_input() {
     return {
         .key = "replicated_input",
@@ -299,9 +323,9 @@ SwitchWords exactness() {
     };
 }
 
-constexpr std::array places_in_help = {"exchange", "overlap", "factored_values", "attention",
-                                       "scores",   "ring",    "permutation",     "loss_rows",
-                                       "bf16",     "parts",   "constant_input",  "node_axis"};
+constexpr std::array places_in_help = {"exchange", "overlap",        "factored_values", "attention", "scores",
+                                       "ring",     "permutation",    "loss_rows",       "bf16",      "parts",
+                                       "cut_rule", "constant_input", "node_axis"};
 
 }  // namespace
 
@@ -317,10 +341,10 @@ std::string SwitchWords::flag_with(std::size_t value) const {
 }
 
 const std::vector<SwitchWords>& switch_words() {
-    static const std::vector<SwitchWords> rows{exchange(),         overlap(),        permutation(), parts(),
-                                               replicated_input(), constant_input(), column_loss(), loss_rows(),
-                                               factored_values(),  scores(),         attention(),   ring(),
-                                               node_axis(),        bf16(),           exactness()};
+    static const std::vector<SwitchWords> rows{exchange(),  overlap(),          permutation(),    parts(),
+                                               cut_rule(),  replicated_input(), constant_input(), column_loss(),
+                                               loss_rows(), factored_values(),  scores(),         attention(),
+                                               ring(),      node_axis(),        bf16(),           exactness()};
     return rows;
 }
 

@@ -108,6 +108,9 @@ void check_counted(const Shape& shape) {
     if (shape.vertices || shape.nonzeros) {
         throw Error(ErrorCode::usage, "`vertices` and `nonzeros` are counted when `graph` is a path");
     }
+    if (shape.replication_factor) {
+        throw Error(ErrorCode::usage, "a cut of the data is counted when `graph` is a path", "`replication-factor`");
+    }
     if (shape.train_fraction) {
         throw Error(ErrorCode::usage, "the data says which vertices train when `graph` is a path", "`train-fraction`");
     }
@@ -178,6 +181,8 @@ GraphSizes graph_sizes(const Shape& shape) {
     GraphSizes sizes =
         shape.graph.empty() ? GraphSizes{*shape.vertices, *shape.nonzeros, shape.symmetric} : card(shape.graph);
     sizes.train_fraction = shape.train_fraction.value_or(1);
+    constexpr std::size_t most_parts = 14;  // 2^14 ranks
+    if (shape.replication_factor) sizes.replication.assign(most_parts, *shape.replication_factor);
     question::check_sizes(sizes);
     return sizes;
 }

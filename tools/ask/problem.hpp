@@ -30,7 +30,8 @@ struct Shape {
     std::int64_t hidden = 128;
     std::vector<std::int64_t> widths;  // f_0 .. f_L, in place of features, hidden, layers and classes
     std::int64_t ranks = 1;
-    std::optional<double> train_fraction;  // of the vertices; unset: a graph that is read says, else all of them
+    std::optional<double> replication_factor;  // of a vertex cut in any number of parts, where no graph is read
+    std::optional<double> train_fraction;      // of the vertices; unset: a graph that is read says, else all of them
 };
 
 // How a graph is read and prepared.

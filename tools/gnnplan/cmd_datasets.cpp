@@ -46,6 +46,17 @@ int list_datasets(const Context& context, const ListOptions& options) {
     return show_cards(context, catalog::cards(), options.json);
 }
 
+// "1.75 parts a vertex in 2, 2.94 in 4 (Libra, DistGNN Table 4)".
+std::string cuts_text(const catalog::Card& card) {
+    std::string text;
+    for (std::size_t i = 0; i < card.replication.size(); ++i) {
+        if (card.replication[i] == 0) continue;
+        text += fmt::format("{}{:.2f}{} in {}", text.empty() ? "" : ", ", card.replication[i],
+                            text.empty() ? " parts a vertex" : "", 2 << i);
+    }
+    return text + " (Libra, DistGNN Table 4)";
+}
+
 // One variant in full, or, for a name alone, its default and a line for each other.
 int show_dataset(const Context&, const ListOptions& options) {
     const catalog::Card& card = catalog::find_card(options.name);
@@ -60,6 +71,7 @@ int show_dataset(const Context&, const ListOptions& options) {
         catalog::selector_of(card), card.variant, format_count(card.vertices), card.rounded ? " (rounded)" : "",
         format_count(card.edges), format_count(card.nonzeros), card.symmetric ? "yes" : "no", cell(card.features),
         cell(card.classes), cell(card.training_vertices.value_or(0)), card.source);
+    if (!card.replication.empty()) out += "cuts       " + cuts_text(card) + "\n";
     if (!card.note.empty()) out += "note       " + card.note + "\n";
     for (const catalog::Card& other : catalog::variants_of(card.name)) {
         if (other.variant == card.variant) continue;

@@ -95,7 +95,7 @@ std::string balance_line(const Plan& plan, const GraphStats& graph) {
     const double balance = sparse_imbalance(schedule, *graph.numbered(schedule.numbering));
     std::string line = fmt::format("balance  the busiest rank has {:.2f}x the mean of sparse work", balance);
     const Configuration& chosen = plan.candidates.front().configuration;
-    if (chosen.permutation || chosen.parts > 1) {
+    if (chosen.sharing != Sharing::cut && (chosen.permutation || chosen.parts > 1)) {
         Numbering plain = schedule.numbering;
         plain.permuted = false;
         plain.parts = 0;
@@ -103,6 +103,31 @@ std::string balance_line(const Plan& plan, const GraphStats& graph) {
                             chosen.parts > 1 ? "the partition" : "the permutation");
     }
     return line + "\n";
+}
+
+// How the chosen plan's vertex cut splits vertices, if it has one.
+std::string cut_line(const Plan& plan, const GraphStats& graph) {
+    const Schedule& schedule = plan.candidates.front().schedule;
+    const int parts = schedule.numbering.parts;
+    if (schedule.numbering.cut == CutRule::none) return "";
+    if (!graph.exact())
+        return labelled("cut", fmt::format("a vertex has edges in {:.2f} of {} parts, as published or as you say",
+                                           graph.replication(parts).value_or(0), parts));
+    const auto numbered = graph.numbered(schedule.numbering);
+    const Range all{0, graph.vertices()};
+    std::int64_t met = 0, moved = 0;
+    for (int part = 0; part < parts; ++part) {
+        for (const MatrixId matrix : {part_of(forward_matrix, part), part_of(backward_matrix, part)}) {
+            const std::int64_t rows = numbered->distinct_columns(matrix, all, all);
+            met += rows;
+            moved += rows - numbered->distinct_columns(matrix, all, balanced_block(all, part, parts));
+        }
+    }
+    const auto vertices = static_cast<double>(graph.vertices());
+    return labelled("cut",
+                    fmt::format("a vertex has edges in {:.2f} of {} parts in the mean; a product moves {:.2f} rows "
+                                "a vertex",
+                                static_cast<double>(met) / 2 / vertices, parts, static_cast<double>(moved) / vertices));
 }
 
 // The neighbours that layers draw, and how much of the graph that leaves.
@@ -123,6 +148,11 @@ SelectResult search(const Problem& problem, const Machine& machine, SelectOption
     ProgressLine line(clock, is_quiet());
     options.progress = [&](const std::string& what) { line.show(what); };
     return select(problem, machine, options);
+}
+
+// What the chosen plan makes of the graph: memory, balance, cuts.
+std::string graph_lines(const Selection& selection, const GraphStats& graph) {
+    return memory_lines(selection, graph) + balance_line(selection.plan, graph) + cut_line(selection.plan, graph);
 }
 
 // The answer with the features treated otherwise; "" where that is no question, or has none for another reason.
@@ -177,8 +207,8 @@ int run_plan(const Context& context, const PlanOptions& options) {
     const bool color = use_color(context.color);
     print(plan_header(plan.problem, machine, *result.selection) + drawn_line(plan.problem, *loaded.problem.graph) +
           "\n" + plan_table(*result.selection, pins.pareto, options.top, color) + dropout_line(*result.selection) +
-          memory_lines(*result.selection, *loaded.problem.graph) + balance_line(plan, *loaded.problem.graph) +
-          run_outlook(plan, *loaded.problem.graph) + run_hint(options, machine));
+          graph_lines(*result.selection, *loaded.problem.graph) + run_outlook(plan, *loaded.problem.graph) +
+          run_hint(options, machine));
     return 0;
 }
 

@@ -76,6 +76,21 @@ void add_switch_pin(CLI::App& command, const SwitchWords& row, SearchFlags& flag
         ->type_name(fmt::format("{}", fmt::join(values, "|")));
 }
 
+// What a graph that is not read does not say.
+void add_unread(CLI::App& command, Shape& flags) {
+    command
+        .add_option_function<std::string>(
+            "--train-fraction", [&flags](const std::string& text) { flags.train_fraction = parse_fraction(text); },
+            "The share of the vertices that training uses, where no graph is read to say; default: 1")
+        ->type_name("F");
+    command
+        .add_option("--replication-factor", flags.replication_factor,
+                    "In how many parts of a vertex cut a vertex has an edge on average, where no graph is read to be "
+                    "cut; cards of DistGNN's graphs know it")
+        ->check(CLI::Range(1.0, 16384.0))
+        ->type_name("F");
+}
+
 }  // namespace
 
 void add_shape_flags(CLI::App& command, Shape& flags, const char* graph_type, std::int64_t max_ranks) {
@@ -91,11 +106,7 @@ void add_shape_flags(CLI::App& command, Shape& flags, const char* graph_type, st
         .add_flag("--symmetric", flags.symmetric,
                   "Every edge comes with its reverse; without this, two matrices are planned for")
         ->excludes(graph);
-    command
-        .add_option_function<std::string>(
-            "--train-fraction", [&flags](const std::string& text) { flags.train_fraction = parse_fraction(text); },
-            "The share of the vertices that training uses, where no graph is read to say; default: 1")
-        ->type_name("F");
+    add_unread(command, flags);
     under_heading(command, graph_heading);
     CLI::Option* features =
         add_count(command, "--features", flags.features, "How many features a vertex has", {1, max_width});

@@ -9,13 +9,14 @@ namespace {
 
 std::vector<Switches> exchanges(const Asked& asked, const Distribution& on, const Switches& so_far) {
     if (!on.sends_rows()) return with_each(so_far, &Switches::exchange, {Exchange::none});
+    if (on.sharing == Sharing::cut) return with_each(so_far, &Switches::exchange, {Exchange::rows});
     std::vector<Exchange> values{Exchange::panels, Exchange::rows};
     if (relay_saves(on.grid, asked.ranks_per_node)) values.push_back(Exchange::relay);
     return with_each(so_far, &Switches::exchange, pinned_or(asked.pins.exchange, values));
 }
 
 std::vector<OtherValue> other_exchange(const Asked& asked, const Configuration& chosen) {
-    if (!chosen.on().sends_rows()) return {};
+    if (!chosen.on().sends_rows() || chosen.sharing == Sharing::cut) return {};
     std::vector<OtherValue> others;
     const auto add = [&](const char* name, Exchange value) {
         if (chosen.exchange != value) others.push_back(other(chosen, name, &Switches::exchange, value));
@@ -42,6 +43,8 @@ std::vector<OtherValue> other_overlap(const Asked&, const Configuration& chosen)
 }
 
 }  // namespace
+
+bool may_exchange_rows(const Pins& pins) { return pins.exchange.value_or(Exchange::rows) == Exchange::rows; }
 
 extern const SwitchRow exchange_row, overlap_row;
 const SwitchRow exchange_row = {"exchange", [](const Pins& pins) { return pins.exchange.has_value(); }, exchanges,

@@ -7,13 +7,36 @@ namespace gnnplan::enumerate {
 namespace {
 
 std::vector<Switches> parts(const Asked& asked, const Distribution& on, const Switches& so_far) {
+    if (on.sharing == Sharing::cut) return with_each(so_far, &Switches::parts, {on.grid.x});
     if (!asked.pins.partition || on.grid.x == 1) return with_each(so_far, &Switches::parts, {0});
     return with_each(so_far, &Switches::parts, {0, on.grid.x});
 }
 
 std::vector<OtherValue> other_parts(const Asked&, const Configuration& chosen) {
-    if (chosen.parts <= 1) return {};
+    if (chosen.parts <= 1 || chosen.sharing == Sharing::cut) return {};
     return {other(chosen, "off", &Switches::parts, 0)};
+}
+
+// Rules of a cut, where edges are dealt to ranks. The last two begin with a partitioner.
+std::vector<Switches> cuts(const Asked& asked, const Distribution& on, const Switches& so_far) {
+    if (on.sharing != Sharing::cut) return with_each(so_far, &Switches::cut_rule, {CutRule::none});
+    const std::vector<CutRule> rules = asked.pins.partition
+                                           ? std::vector{CutRule::libra, CutRule::seeded, CutRule::cover}
+                                           : std::vector{CutRule::libra};
+    return with_each(so_far, &Switches::cut_rule, pinned_or(asked.pins.cut_rule, rules));
+}
+
+std::vector<OtherValue> other_cuts(const Asked& asked, const Configuration& chosen) {
+    std::vector<OtherValue> others;
+    if (chosen.sharing != Sharing::cut) return others;
+    const auto add = [&](const char* name, CutRule rule) {
+        if (chosen.cut_rule != rule) others.push_back(other(chosen, name, &Switches::cut_rule, rule));
+    };
+    add("libra", CutRule::libra);
+    if (!asked.pins.partition) return others;
+    add("seeded", CutRule::seeded);
+    add("cover", CutRule::cover);
+    return others;
 }
 
 // Training that loads its graph in shares keeps to numberings that do not take the whole graph.
@@ -29,6 +52,7 @@ void check_shares(const Asked& asked) {
 // Statistics know no order of vertices, and parts are balanced already: a permutation within them changes nothing that
 // counts.
 std::vector<Switches> permutations(const Asked& asked, const Distribution& on, const Switches& so_far) {
+    if (on.sharing == Sharing::cut) return with_each(so_far, &Switches::permutation, {false});
     const bool balances = asked.counted && on.grid.x * on.grid.z > 1 && so_far.parts <= 1;
     if (!balances) return with_each(so_far, &Switches::permutation, {asked.pins.permutation.value_or(false)});
     return with_each(so_far, &Switches::permutation, pinned_or(asked.pins.permutation, {false, true}));
@@ -41,10 +65,30 @@ std::vector<OtherValue> other_permutation(const Asked&, const Configuration& cho
 
 }  // namespace
 
-extern const SwitchRow parts_row, permutation_row;
+extern const SwitchRow parts_row, cut_rule_row, permutation_row;
 const SwitchRow parts_row = {"parts", [](const Pins& pins) { return pins.partition; }, parts, other_parts,
                              check_shares};
+const SwitchRow cut_rule_row = {"cut_rule", [](const Pins& pins) { return pins.cut_rule.has_value(); }, cuts,
+                                other_cuts};
 const SwitchRow permutation_row = {"permutation", [](const Pins& pins) { return pins.permutation.has_value(); },
                                    permutations, other_permutation};
+
+bool asks_for_cut(const Pins& pins) { return pins.cut_rule.has_value(); }
+
+std::optional<std::string> why_no_cut(const Asked& asked) {
+    const Pins& pins = asked.pins;
+    if (!asked.cuts_are_known)
+        return "nobody knows how this graph cuts: `replication-factor` says what if, or name its files";
+    if (asked.draws) return "drawn edges are not dealt to parts of a cut";
+    if (asked.in_shares) return "a cut is made of the whole graph, and ranks load shares of it";
+    if (!may_exchange_rows(pins)) return "ranks exchange the rows that their parts need, not whole panels";
+    if (pins.loss_rows.value_or(false)) return "rows that the loss needs are not searched for in parts of a cut";
+    if (pins.permutation.value_or(false)) return "its parts are balanced as they are";
+    const CutRule rule = pins.cut_rule.value_or(CutRule::libra);
+    if (rule == CutRule::none) return "a cut has a rule: libra, seeded or cover";
+    if (rule != CutRule::libra && !pins.partition)
+        return "a partitioner makes the parts that the rule begins with (`partition`)";
+    return std::nullopt;
+}
 
 }  // namespace gnnplan::enumerate

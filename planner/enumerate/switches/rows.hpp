@@ -21,6 +21,8 @@ OtherValue other(const Configuration& chosen, const char* name, T Switches::*mem
     changed.switches.*member = value;
     return changed;
 }
+// Whether ranks may exchange the rows alone that they need.
+bool may_exchange_rows(const Pins& pins);
 inline OtherValue turned(const Configuration& chosen, bool Switches::*member) {
     const bool on = chosen.switches().*member;
     return other(chosen, on ? "off" : "on", member, !on);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gnnplan {
 
@@ -18,8 +19,11 @@ struct GraphSizes {
     double train_fraction = 1;       // of the vertices, those that training uses
     std::int64_t features = 0;       // of a vertex; 0: not known
     std::int64_t classes = 0;        // 0: not known
-    std::string name = "sizes";      // of the graph
-    std::string source = "sizes";    // of its figures
+    // How many parts of a vertex cut have edges of a vertex on average (its replication factor), where it is not
+    // counted: [i] of 2^(i + 1) parts, 0 where it is not known.
+    std::vector<double> replication{};
+    std::string name = "sizes";    // of the graph
+    std::string source = "sizes";  // of its figures
 };
 
 // The sizes of the data set that `gnnplan datasets list` shows under this name, e.g. "reddit", or "reddit:cagnet" for

@@ -10,6 +10,7 @@ namespace gnnplan {
 void RowRequestStep::check(const StepCheck& step) const {
     step.with_role(matrix, {Role::adjacency});
     step.require(gathers_rows(step.grid(), step.at(matrix)), "the grid has no rows to ask for");
+    step.require(!targets || step.at(matrix).cut(), "only parts of a cut have rows that other ranks add up");
     step.require(!step.at(matrix).structure, "the matrix uses another one's nonzeros, whose rows are asked for");
 }
 
@@ -20,10 +21,15 @@ std::vector<int> RowRequestStep::peers(const Schedule& schedule, int rank) const
 // Requests go the other way than rows.
 Message RowRequestStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
     const Tensor& m = tensor_of(schedule, matrix);
+    if (targets) {
+        const Range theirs = dense_rows(schedule.grid, m, to);
+        return one_message(from, to, 4 * targets_in(schedule, matrix, graph, from, theirs));
+    }
     const Range own = block_of(schedule, matrix, from).rows;
     Message message{from, to, 0, 0};
     for_pieces_between(schedule.grid, m, to, from, [&](const Piece& piece) {
-        if (piece.dense_root == to) message.add(4 * rows_sent(graph, m, piece, own, Exchange::rows));
+        if (piece.dense_root == to)
+            message.add(4 * rows_sent(graph, m.matrix_on(schedule.grid, from), piece, own, Exchange::rows));
     });
     return message;
 }

@@ -129,7 +129,8 @@ Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int
         for (const TensorId in : column_operands) {
             const std::int64_t width = block_of(schedule, in, to).columns.size();
             for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
-                if (piece.dense_root == from) message.add(4 * width * rows_sent(graph, m, piece, own, exchange));
+                if (piece.dense_root == from)
+                    message.add(4 * width * rows_sent(graph, m.matrix_on(grid, to), piece, own, exchange));
             });
         }
     } else if (!sends_rows && gathers_matrix(grid, m)) {
@@ -183,7 +184,8 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
     const auto own_rows = [&](int of) { return block_of(schedule, step.matrix, of).rows; };
     const auto dense_bytes = [&](int of, Range columns) {
         return 4 * width *
-               (needed_rows ? graph.distinct_columns(matrix.matrix(), own_rows(of), columns) : columns.size());
+               (needed_rows ? graph.distinct_columns(matrix.matrix_on(schedule.grid, of), own_rows(of), columns)
+                            : columns.size());
     };
     SpmmBuffers buffers;
     const PackedPanel packed = packed_panel(schedule, step, rank);

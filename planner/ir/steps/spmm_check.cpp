@@ -25,10 +25,7 @@ void check_lists(const StepCheck& step, const SpmmStep& product) {
 
 // The layout of what has the rows of the matrix.
 Layout result_layout(const Grid& grid, const Tensor& matrix) {
-    Layout layout{matrix.layout.rows, dense_layout(matrix).columns, {}};
-    const std::optional<Axis> axis = contraction_axis(grid, matrix);
-    if (axis) layout.partial = Axes::parse(*axis == Axis::y ? "y" : "z");
-    return layout;
+    return {matrix.layout.rows, dense_layout(matrix).columns, partial_over(grid, matrix)};
 }
 
 // One side of a product: the rows or the columns of its matrix.
@@ -67,7 +64,13 @@ public:
     void result(TensorId id, OperandKind kind, const Side& side) const {
         if (kind == OperandKind::edges) return step_.edges(id, matrix_, side.partial);
         if (kind == OperandKind::edges_by_heads) return edges_by_heads(id);
-        step_.typed(id, DType::f32), step_.written(id), placed(id, kind, side, false);
+        if (step_.at(matrix_).cut()) {
+            step_.with_role(id, {Role::summands});
+            step_.require(step_.at(id).structure == matrix_, "summands are those of another matrix");
+        } else {
+            step_.written(id);
+        }
+        step_.typed(id, DType::f32), placed(id, kind, side, false);
     }
 
 private:
@@ -121,6 +124,8 @@ void SpmmStep::check(const StepCheck& step) const {
                  "its program is no sum over ranks: it needs the whole contraction side on every rank");
     check_operands(step, *this);
     step.require((exchange != Exchange::none) == gathers_rows(step.grid(), m), "the exchange does not fit the grid");
+    step.require(exchange == Exchange::rows || !m.cut(),
+                 "parts of a cut get the rows that they need, not whole panels");
     step.require(exchange != Exchange::relay || !deals_rows(m), "rows that are dealt over all ranks are not passed on");
     const bool gathers = gathers_rows(step.grid(), m) || gathers_matrix(step.grid(), m);
     step.require(gathers || !overlap, "there is nothing to overlap the product with");

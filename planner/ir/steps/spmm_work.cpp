@@ -35,8 +35,8 @@ std::array<AlikePieces, 2> alike_pieces(const Schedule& schedule, const Tensor& 
 std::int64_t multiplied_nonzeros(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, id);
     const Range rows = block_of(schedule, id, rank).rows;
-    if (!contraction_axis(schedule.grid, matrix))
-        return graph.block_nonzeros(matrix.matrix(), rows, {0, matrix.columns});
+    if (matrix.cut() || !contraction_axis(schedule.grid, matrix))
+        return graph.block_nonzeros(matrix.matrix_on(schedule.grid, rank), rows, {0, matrix.columns});
     std::int64_t nonzeros = 0;
     if (gathers_matrix(schedule.grid, matrix)) {
         // The pieces within a block of the dense operand follow each other.
@@ -73,7 +73,8 @@ SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphSt
     const std::array<AlikePieces, 2> kinds = alike_pieces(schedule, matrix, rank);
     const std::int64_t columns = kinds[0].columns + kinds[1].columns;
     SpmmReuse reuse;
-    reuse.rows = static_cast<double>(rows.size());
+    reuse.rows = static_cast<double>(stored_rows(schedule, step.matrix, graph, rank));
+    const MatrixId which = matrix.matrix_on(schedule.grid, rank);
     if (columns == 0 || rows.empty()) return reuse;
     reuse.packed = packed_panel(schedule, step, rank);
     if (reuse.packed.rows > 0) {
@@ -86,10 +87,13 @@ SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphSt
         const std::int64_t each = divided_up(kind.columns, kind.count);
         const std::int64_t panel = divided_up(each, panel_count(each, matrix.storage.panel_columns));
         const double weight = static_cast<double>(kind.columns) / static_cast<double>(columns);
-        reuse.histogram.add(graph.reuse(matrix.matrix(), rows, {0, matrix.columns}, panel), weight);
+        ReuseHistogram histogram = graph.reuse(which, rows, {0, matrix.columns}, panel);
+        // Rows without a nonzero of the part are not stored, and so not walked.
+        if (!rows.empty()) histogram.row_sweeps *= reuse.rows / static_cast<double>(rows.size());
+        reuse.histogram.add(histogram, weight);
         reuse.pieces += weight * static_cast<double>(matrix.columns) / static_cast<double>(each);
     }
-    const auto all = static_cast<double>(graph.block_nonzeros(matrix.matrix(), rows, {0, matrix.columns}));
+    const auto all = static_cast<double>(graph.block_nonzeros(which, rows, {0, matrix.columns}));
     if (all > 0) reuse.share = static_cast<double>(multiplied_nonzeros(schedule, step.matrix, graph, rank)) / all;
     return reuse;
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/catalog.hpp>
 
 #include <set>
 
@@ -158,6 +159,14 @@ TEST(FindCard, SuggestsNearNames) {
     EXPECT_THAT(refusal("reddit:"), HasSubstr("reddit:cagnet"));
     EXPECT_THAT(refusal("zzzzzzzz"), HasSubstr("known: cora, ogbn-arxiv"));
     EXPECT_THAT(refusal(""), HasSubstr("known: cora"));
+}
+
+// DistGNN's Table 4.
+TEST(Cards, KnowHowTheyCutWhereItIsPublished) {
+    EXPECT_EQ(find_card("reddit").replication, (std::vector<double>{1.75, 2.94, 4.66, 6.93}));
+    EXPECT_EQ(find_card("ogbn-products:distgnn").replication.back(), 5.74);
+    EXPECT_EQ(gnnplan::card("ogbn-papers100m").replication[4], 4.63);
+    EXPECT_TRUE(find_card("com-orkut").replication.empty());
 }
 
 }  // namespace

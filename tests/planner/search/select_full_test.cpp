@@ -281,6 +281,7 @@ TEST(SelectFull, PinsAreObeyed) {
     pruned.loss_rows = true;
     for (const RankedConfiguration& r : selected(6, pruned).ranked) EXPECT_TRUE(r.configuration.loss_rows);
     for (const std::string& scheme : scheme_names()) {
+        if (scheme == "cut") continue;  // nobody knows how this graph cuts
         SelectOptions pinned;
         pinned.scheme = scheme;
         for (const RankedConfiguration& r : selected(8, pinned).ranked) EXPECT_EQ(scheme_of(r.configuration), scheme);
@@ -321,6 +322,8 @@ TEST(SelectFull, PinsThatDoNotExistAreUsageErrors) {
         {"more than a plan holds", [](SelectOptions& o) { o.candidates = max_candidates + 1; }},
         {"less than no memory", [](SelectOptions& o) { o.memory_per_rank = -1; }},
         {"an exchange of nothing where rows must move", [](SelectOptions& o) { o.exchange = Exchange::none; }},
+        {"a cut of a graph that is not there", [](SelectOptions& o) { o.scheme = "cut"; }},
+        {"a rule of cuts for another scheme", [](SelectOptions& o) { o.cut_rule = CutRule::libra, o.scheme = "1d"; }},
     };
     for (const Question& question : questions) {
         SelectOptions options;
@@ -331,6 +334,35 @@ TEST(SelectFull, PinsThatDoNotExistAreUsageErrors) {
     }
     for (const int ranks : {0, -1, max_ranks + 1}) {
         EXPECT_EQ(select(problem(widths, ranks, products), machine()).code, ErrorCode::usage) << ranks;
+    }
+}
+
+// Graphs of which it is known how they cut are planned with cuts, on grids with as many ranks along x as that is known
+// for; the more a vertex is split, the more rows move.
+TEST(SelectFull, CutsFollowTheReplicationFactor) {
+    SelectOptions options;
+    options.scheme = "cut";
+    std::vector<std::int64_t> bytes;
+    for (const double factor : {1.1, 2.0, 3.5}) {
+        const UniformStats known = products.with_replication({0, factor});
+        const SelectResult result = select(problem(widths, 8, known), machine(), options);
+        ASSERT_TRUE(result) << result.message;
+        for (const RankedConfiguration& r : result.selection->ranked) {
+            EXPECT_EQ(scheme_of(r.configuration), "cut");
+            EXPECT_EQ(r.configuration.grid.x, 4) << "a factor is known in four parts";
+            EXPECT_EQ(r.configuration.parts, 4);
+        }
+        bytes.push_back(result.selection->ranked.front().predicted.total_bytes);
+    }
+    EXPECT_LT(bytes[0], bytes[1]);
+    EXPECT_LT(bytes[1], bytes[2]);
+    for (const auto pin : {0, 1, 2}) {
+        SelectOptions pinned = options;
+        if (pin == 0) pinned.exchange = Exchange::panels;
+        if (pin == 1) pinned.permutation = true;
+        if (pin == 2) pinned.loss_rows = true;
+        const UniformStats known = products.with_replication({2, 2, 2});
+        EXPECT_EQ(select(problem(widths, 8, known), machine(), pinned).code, ErrorCode::usage) << pin;
     }
 }
 
@@ -533,7 +565,7 @@ TEST(SelectFull, RejectedClassesAreNamed) {
         }
         return schemes;
     };
-    EXPECT_EQ(inapplicable(5, ""), std::set<std::string>{"3d"}) << "five ranks form no grid with y and z";
+    EXPECT_EQ(inapplicable(5, ""), (std::set<std::string>{"3d", "cut"})) << "five ranks form no grid with y and z";
     EXPECT_EQ(inapplicable(1, "1 rank forms no such grid"), (std::set<std::string>{"1d", "1.5d", "2d", "3d"}));
     EXPECT_GT(count_of(selected(128), Rejection::Reason::dominated), 0)
         << "sharded grids are not searched where rdm fits";

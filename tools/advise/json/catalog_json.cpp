@@ -13,6 +13,8 @@ namespace {
 io::Document known(std::int64_t value) { return value > 0 ? io::Document(value) : io::Document(); }
 
 io::Document card_object(const catalog::Card& card) {
+    io::Document replication = io::Document::array();
+    for (const double factor : card.replication) replication.push(factor);
     return io::Document::object({{"name", card.name},
                                  {"variant", card.variant},
                                  {"selector", catalog::selector_of(card)},
@@ -24,6 +26,7 @@ io::Document card_object(const catalog::Card& card) {
                                  {"features", known(card.features)},
                                  {"classes", known(card.classes)},
                                  {"training_vertices", known(card.training_vertices.value_or(0))},
+                                 {"replication", std::move(replication)},
                                  {"source", card.source},
                                  {"note", card.note}});
 }

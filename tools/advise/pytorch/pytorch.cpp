@@ -109,7 +109,11 @@ std::string distribution(const Plan& plan) {
         "# may differ by more.\n" +
         comments(placed_matrices(plan));
     if (c.permutation) out += "# Vertices are shuffled first, so that all ranks get about as many nonzeros.\n";
-    if (c.parts > 1) out += "# Vertices are numbered by a partitioner first (METIS, for example), part by part.\n";
+    if (c.sharing == Sharing::cut) {
+        out += "# Edges are dealt to the ranks along x by a vertex cut; vertices are numbered by their owners.\n";
+    } else if (c.parts > 1) {
+        out += "# Vertices are numbered by a partitioner first (METIS, for example), part by part.\n";
+    }
     const bool trains = plan.problem.task == Task::train;
     return out +
            wrapped(

@@ -84,6 +84,8 @@ std::string collective(const Schedule& schedule, const Step& step) {
         return "all_to_all_single over x of the edges' values, to the ranks that have their sources";
     if (std::holds_alternative<EdgeGatherStep>(step.operation))
         return "all_gather over y of the edges' values, of each rank's share of the rows";
+    if (std::holds_alternative<SumRowsStep>(step.operation))
+        return "all_to_all_single over x of sums of rows, to the rows' owners, who add them (index_add_)";
     if (std::holds_alternative<RingGemmStep>(step.operation))
         return "isend and irecv over y, tile by tile, of rows before the product and of columns after it";
     return std::string(kind_of(step.operation));

@@ -32,11 +32,13 @@ using OperandChoice = std::vector<Operand>;
 std::string text(const OperandChoice& operands);
 OperandChoice parse_operands(std::string_view letters);
 
-// How the ranks of a y-group, which work on the same rows of the adjacency, share its nonzeros (ir/pieces.hpp).
+// How ranks share the nonzeros of the adjacency (ir/pieces.hpp): those of a y-group, which work on the same
+// rows of it, or, by a vertex cut, those of an x-group.
 enum class Sharing : std::uint8_t {
     replicated,         // each has them all, of its slice z of the columns; dense operands are split over y by columns
     sharded,            // each stores a part, and gets the others' while it multiplies; dense operands as above
     block_distributed,  // each has those in its blocks of columns, and multiplies by whole rows of the dense operand
+    cut,  // each rank along x has a part of the edges (CutRule), whatever their rows; those of a y-group have the same
 };
 
 // How work is spread over the ranks. The schemes of the papers are distributions on some grids.
@@ -53,7 +55,9 @@ struct Distribution {
     // Whether the columns of dense operands are split over y.
     bool splits_columns() const { return grid.y > 1 && sharing != Sharing::block_distributed; }
     // Whether ranks have parts of a vertex's neighbours, so that products are partial sums.
-    bool splits_neighbourhoods() const { return grid.z > 1 || (grid.y > 1 && sharing == Sharing::block_distributed); }
+    bool splits_neighbourhoods() const {
+        return grid.z > 1 || (grid.y > 1 && sharing == Sharing::block_distributed) || sharing == Sharing::cut;
+    }
 };
 
 // A distribution, the orders of products, what is kept, and the switches.
@@ -100,6 +104,8 @@ std::vector<std::string> kept_products(const Configuration& configuration);
 //          (P / c, 1, c)                  replicated
 //   2d     (p_r, p_c, 1)                  sharded
 //   3d     (p_x, p_y, p_z)                sharded
+//   cut    (p, y, 1): DistGNN's cut,      in parts of the edges, p > 1
+//          computed by owners
 const std::vector<std::string>& scheme_names();
 
 // The simplest name of a distribution: schemes contain each other (3d with z = 1 is 2d, rdm with R_A = 1 is 1d).

@@ -2,22 +2,15 @@
 #pragma once
 
 #include <gnnplan/base/range.hpp>
+#include <gnnplan/ir/cut_rule.hpp>
 #include <gnnplan/ir/matrix_id.hpp>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace gnnplan {
-
-// How a vertex cut deals edges to parts.
-enum class CutRule : std::uint8_t {
-    none,    // there is no cut
-    libra,   // greedily, to parts that have a replica of an end already (Libra, DGL's libra_partition)
-    seeded,  // to METIS's part where both ends are in one; the others as by Libra. Needs METIS
-    cover,   // of each two of METIS's parts, so that as few vertices as possible have an edge in the other: a smallest
-             // vertex cover of the edges between them (SuperGCN, arXiv 2411.16025). Needs METIS
-};
 
 // How vertices are numbered before matrices are cut into blocks. Every rank computes the same numbering from the graph;
 // results are reported in the user's numbering whatever it is. Rules apply in the order of the fields: vertices are
@@ -89,6 +82,9 @@ public:
     virtual int samples() const { return 0; }
     virtual bool samples_weighted() const { return false; }
 
+    // In how many of the parts of a vertex cut a vertex has an edge, on average, where a cut is not counted but known.
+    virtual std::optional<double> replication(int /*parts*/) const { return std::nullopt; }
+
     virtual std::int64_t training_vertices() const = 0;
 
     // |N_0| .. |N_L| of Numbering::loss_layers, for L = layers.
@@ -117,6 +113,12 @@ public:
     // The same graph of which layer l has drawn fanout[l - 1] neighbours of each vertex, and the vertex itself where it
     // has a self loop: at most min(nonzeros, N (fanout + 1)) of its nonzeros, which is taken for their number.
     UniformStats drawn(const std::vector<std::int64_t>& fanout, bool self_loops, bool weighted) const;
+
+    // The same graph, of which it is known how it cuts: [i] is the replication factor in 2^(i + 1) parts, 0 where it is
+    // not known. Between two that are known it is linear in the logarithm of the parts. A part of a cut has as many
+    // edges as another, meets all rows that it owns and equally many of each other part.
+    UniformStats with_replication(std::vector<double> factors) const;
+    std::optional<double> replication(int parts) const override;
 
     std::int64_t row_nonzeros(MatrixId matrix, Range rows) const override;
     std::int64_t block_nonzeros(MatrixId matrix, Range rows, Range columns) const override;
@@ -148,6 +150,11 @@ private:
     std::vector<std::vector<Band>> drawn_ = {};
     bool drawn_weighted_ = false;
 
+    std::vector<double> replication_ = {};
+    int parts_ = 0;  // of the cut that vertices are numbered by
+
+    // Rows that a part of the cut meets in a range.
+    double met_by(int part, Range rows) const;
     const std::vector<Band>& bands_of(MatrixId matrix) const {
         return matrix.sample > 0 ? drawn_.at(static_cast<std::size_t>(matrix.sample - 1)) : bands_;
     }

@@ -27,6 +27,12 @@ constexpr MatrixId part_of(MatrixId matrix, int part) {
     return matrix;
 }
 
+// Its transpose, the same edges.
+constexpr MatrixId transpose_of(MatrixId matrix) {
+    matrix.transposed = !matrix.transposed;
+    return matrix;
+}
+
 // Matrices of all edges.
 inline constexpr MatrixId forward_matrix(true), backward_matrix(false);
 

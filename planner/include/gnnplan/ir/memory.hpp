@@ -95,7 +95,7 @@ std::int64_t load_bytes(const GraphStats& graph);
 // two scales for each row, one for each column that others' rows are met in, in each direction, and 12 bytes for every
 // 64 vertices to find these.
 std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int rank);
-// A numbering that is not the file's takes 8 bytes per vertex, with its inverse.
+// A numbering that is not the file's takes 8 bytes per vertex, with its inverse; a cut 4 more, and 2 for each nonzero.
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering);
 
 // In an inference whose numbering is not the file's, 4 bytes for each row of the outputs that `rank` has: its vertex in

@@ -32,6 +32,7 @@
 #include <gnnplan/ir/steps/row_request.hpp>
 #include <gnnplan/ir/steps/score.hpp>
 #include <gnnplan/ir/steps/spmm.hpp>
+#include <gnnplan/ir/steps/sum_rows.hpp>
 #include <gnnplan/ir/steps/update.hpp>
 #include <gnnplan/ir/steps/weight_grad.hpp>
 
@@ -46,7 +47,7 @@ namespace gnnplan {
 
 using Operation = std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RingGemmStep, RedistributeStep,
                                WeightGradStep, AllReduceStep, MapStep, HeadStep, EdgeStep, EdgeTransposeStep,
-                               EdgeGatherStep, LossStep, ScoreStep, UpdateStep>;
+                               EdgeGatherStep, SumRowsStep, LossStep, ScoreStep, UpdateStep>;
 
 template <class S>
 concept LocalStep = S::local;

@@ -8,6 +8,8 @@
 //   columns over y     The dense operand is in F, and its blocks are dealt to the ranks of a y-group, each of which has
 //                      the nonzeros of its own blocks (CAGNET's 1.5D). All ranks of a y-group hold its block, and share
 //                      the sending: the one that is dealt the receiver's block sends.
+// Or the edges are parts of a vertex cut, one for each rank along x, which has nonzeros in any row and any column. Its
+// pieces are as in the first case, and its results partial sums of rows, which their owners add up (SumRowsStep).
 // Or the rows of M are split over all ranks and the contraction side is whole. The dense operand is then in R, and its
 // blocks come from all ranks (values of edges whose rows are dealt over a y-group, DEAL).
 // Each of these pieces is cut into Storage::splits, but for a rank's own block of the first kind, which never travels.
@@ -75,6 +77,8 @@ std::vector<int> dense_roots(const Grid& grid, const Tensor& matrix, int rank);
 
 // The axis over which products with the matrix are partial sums; none when the contraction side is whole.
 std::optional<Axis> contraction_axis(const Grid& grid, const Tensor& matrix);
+// The same as a list.
+Axes partial_over(const Grid& grid, const Tensor& matrix);
 
 // The layout in which a product wants its dense operand.
 Layout dense_layout(const Tensor& matrix);

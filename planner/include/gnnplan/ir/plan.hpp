@@ -46,6 +46,7 @@ struct GraphRecord {
     std::int64_t generated_classes = 0;
     bool generate = false;  // generate what the data lacks, even where data that is not read may hold it
     std::uint64_t seed = 0;
+    std::vector<double> replication{};  // of vertex cuts, where it is not counted: [i] in 2^(i + 1) parts; 0: not known
 };
 
 struct ModelRecord {

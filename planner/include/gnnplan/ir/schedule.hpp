@@ -92,6 +92,10 @@ std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank);
 // Nonzeros of an adjacency on `rank`, which has all of those in its rows: what a tensor of edges has values for.
 // `graph` answers in the schedule's numbering.
 std::int64_t edges_of(const Schedule& schedule, TensorId adjacency, const GraphStats& graph, int rank);
+// How many of some rows of an adjacency hold a nonzero that `rank` has of a cut.
+std::int64_t targets_in(const Schedule& schedule, TensorId adjacency, const GraphStats& graph, int rank, Range rows);
+// How many rows the blocks of an adjacency have on `rank`: all of its layout or, of a cut, those that hold a nonzero.
+std::int64_t stored_rows(const Schedule& schedule, TensorId adjacency, const GraphStats& graph, int rank);
 // The rows of all adjacencies of a rank, from the first to the last.
 Range adjacency_rows(const Schedule& schedule, int rank);
 

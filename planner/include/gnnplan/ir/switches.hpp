@@ -2,6 +2,8 @@
 // plan files, equality and the keys of memoised searches are made from the rows.
 #pragma once
 
+#include <gnnplan/ir/cut_rule.hpp>
+
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -63,11 +65,20 @@ struct Switches {
     // How layers with additive attention get their scores in training.
     AttentionScores attention = AttentionScores::recompute;
     NodeAxis node_axis = NodeAxis::y;
+    CutRule cut_rule = CutRule::none;  // how edges are dealt to `parts` parts, where ranks share them so (Sharing::cut)
 
     // The same with bfloat16 only where products pack panels.
     Switches rounded_where_packed() const {
         Switches switches = *this;
         switches.bf16 = bf16 && packs_panels(exchange, overlap);
+        return switches;
+    }
+
+    // The same where vertices are numbered by no parts, of a partitioner or of a cut.
+    Switches without_parts() const {
+        Switches switches = *this;
+        switches.parts = 0;
+        switches.cut_rule = CutRule::none;
         return switches;
     }
 
@@ -90,6 +101,7 @@ struct Switches {
         archive.optional("ring", self.ring, FeltBy{.loading = false, .candidates = false});
         archive.optional("attention", self.attention, FeltBy{.loading = false, .candidates = false});
         archive.optional("node_axis", self.node_axis, FeltBy{.memory = false});
+        archive.optional("cut_rule", self.cut_rule, FeltBy{.candidates = false});
     }
 };
 
@@ -103,6 +115,7 @@ struct Pins {
     std::optional<AttentionScores> attention;  // where backward passes of additive attention have scores from
     std::optional<Scores> scores;              // how ranks make scores of edges together, in models that have any
     std::optional<NodeAxis> node_axis;         // along which ranks are numbered first, on grids that have such ranks
+    std::optional<CutRule> cut_rule;           // how edges are dealt to the parts of a cut; any but none
     std::optional<bool> ring;                  // whether dense products of an inference exchange tiles where they can
     bool bf16 = false;                         // dense operands of products rounded to bfloat16 where panels are packed
     bool partition = false;  // vertices numbered by a partitioner, where the graph is there to be partitioned

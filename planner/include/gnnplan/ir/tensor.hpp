@@ -27,6 +27,9 @@ enum class Role : std::uint8_t {
     // Values for each nonzero of an adjacency, where the adjacency has them: `structure` says of which, rows are those
     // of the adjacency, and columns say how many a nonzero has. Lives as long as a transient.
     edges,
+    // Summands of a product with a cut adjacency, `structure`: a row for each of its rows in which a rank's part holds
+    // a nonzero. Lives as long as a transient.
+    summands,
 };
 
 // Whether the executor fills it, or keeps it, before any step runs.
@@ -59,7 +62,7 @@ struct Tensor {
     bool transposed = false;  // of adjacency: A^T, the matrix of the forward pass
     Storage storage{};        // of adjacency
     // For an adjacency: its transpose, if that has the same pattern; both then use the transpose's nonzeros, each with
-    // its own scales. For values of edges: the adjacency whose nonzeros they belong to.
+    // its own scales. For values of edges: the adjacency whose nonzeros they belong to. For summands: the product's.
     std::optional<TensorId> structure{};
     // The row space, and an adjacency's column space, as indices into Schedule::spaces; parameters and sums have none.
     std::optional<int> space{};
@@ -67,8 +70,14 @@ struct Tensor {
     std::optional<int> parameter{};  // of weights and biases: index into Schedule::parameters
     int sample = 0;                  // of adjacency: the layer that has drawn its edges; 0: it has all edges
 
-    // The matrix of the graph that an adjacency is of.
+    // The matrix of the graph that an adjacency is of: all of it, whatever part of a cut a rank has.
     MatrixId matrix() const { return MatrixId(transposed, sample); }
+    // Of an adjacency: whether its nonzeros are dealt to the ranks along x as parts of a cut.
+    bool cut() const { return role == Role::adjacency && layout.partial.contains(Axis::x); }
+    // The matrix that the rank has nonzeros of.
+    MatrixId matrix_on(const Grid& grid, int rank) const {
+        return cut() ? part_of(matrix(), grid.coordinate(rank, Axis::x)) : matrix();
+    }
 };
 
 }  // namespace gnnplan

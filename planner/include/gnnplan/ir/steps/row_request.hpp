@@ -5,15 +5,18 @@
 namespace gnnplan {
 
 // For each piece of `matrix`, tells the rank that holds the dense rows which of them are needed. Once, in setup, for
-// every matrix whose products exchange needed rows.
+// every matrix whose products exchange needed rows. Of `targets`, of a cut: tells each owner of rows which of them this
+// rank will send it sums of.
 struct RowRequestStep {
     TensorId matrix;
+    bool targets = false;
 
     static constexpr std::string_view kind = "index";
     static constexpr bool local = false;
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
         archive.reads("matrix", self.matrix);
+        archive.optional("targets", self.targets);
     }
     TensorId subject() const { return matrix; }
     void check(const StepCheck& step) const;
@@ -21,7 +24,7 @@ struct RowRequestStep {
     Message between(const Schedule& schedule, const GraphStats& graph, int from, int to) const;
     Staging staging(const Schedule& schedule, const GraphStats& graph, int rank) const;
     RankWork work(const Schedule& schedule, const GraphStats& graph, int rank) const;
-    TensorId requested_rows() const { return matrix; }
+    std::optional<TensorId> requested_rows() const { return targets ? std::nullopt : std::optional(matrix); }
     bool depends_on_graph(const Schedule&) const { return true; }
 };
 
