@@ -44,6 +44,8 @@ def draw_one(source):
     skew, layers, model = source.choice(SKEWS), source.choice(LAYERS), source.choice(MODELS)
     heads = source.choice(HEADS) if model == "gat" else 1
     hidden = [source.choice(HIDDEN) for _ in range(layers - 1)]
+    if model == "agnn":  # whose layers all work on the same columns
+        hidden = hidden[:1] * len(hidden)
     widths = [source.choice(FEATURES)] + [whole(width, heads) for width in hidden + [source.choice(CLASSES)]]
     most = min(MOST_WORK / (degree * max(widths)), MOST_FEATURES / (4 * widths[0]))
     vertices = int(min(vertices, most))

@@ -93,6 +93,8 @@ class Draw(unittest.TestCase):
             self.assertLessEqual(int(vertices), draw.VERTICES[1])
             self.assertLessEqual(int(nonzeros) * max(widths), 1.001 * draw.MOST_WORK)
             self.assertLessEqual(4 * int(vertices) * widths[0], draw.MOST_FEATURES)
+            if problem.model == "agnn":
+                self.assertEqual(len(set(widths[1:-1])), 1, "its layers work on the same columns")
             self.assertIn(len(widths), (3, 4, 5))
             self.assertIn(int(skew), draw.SKEWS)
             model, _, heads = problem.model.partition(":")
