@@ -46,7 +46,8 @@ std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering) {
     const std::int64_t both_ways = 8 * graph.vertices();
     if (numbering.cut == CutRule::none) return both_ways;
     // The owner of each vertex, and the part of each nonzero.
-    return both_ways + 4 * graph.vertices() + 2 * (graph.symmetric() ? 1 : 2) * graph.nonzeros();
+    const std::int64_t directions = graph.symmetric() ? 1 : 2;
+    return both_ways + 4 * graph.vertices() + 2 * directions * graph.nonzeros();
 }
 
 std::int64_t output_vertex_bytes(const Schedule& schedule, int rank) {

@@ -46,6 +46,20 @@ TinyGraph clique(std::int64_t vertices) {
     return graph;
 }
 
+// Cliques, the first vertex of each of which knows all vertices of the others.
+TinyGraph cliques_with_hubs(std::int64_t cliques, std::int64_t size) {
+    TinyGraph graph = no_edges(cliques * size, 16, 3, 15);
+    graph.name = "cliques_with_hubs";
+    for (std::int64_t u = 0; u < cliques * size; ++u) {
+        for (std::int64_t v = 0; v < cliques * size; ++v) {
+            const bool hub = u % size == 0 || v % size == 0;
+            if (u != v && (u / size == v / size || hub))
+                graph.edges.emplace_back(static_cast<std::int32_t>(u), static_cast<std::int32_t>(v));
+        }
+    }
+    return graph;
+}
+
 std::vector<TinyGraph> cut_graphs() {
     return {bipartite(30),
             two_hubs(14),
@@ -178,6 +192,27 @@ TEST_P(Cuts, TwoRunsHaveTheSameBits) {
             EXPECT_EQ(once[rank].epochs[epoch].weight, again[rank].epochs[epoch].weight);
         }
     }
+}
+
+// Of the grids that split rows alone, behind slow links.
+std::string best_scheme(const TinyGraph& graph, bool partition) {
+    const TestProblem problem(graph, {{16}, true});
+    const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
+    Machine machine = test_machine();
+    machine.ranks_per_node = 1;
+    machine.inter_node = {1e-6, 1e6};
+    SelectOptions options;
+    options.grid = Grid{4, 1, 1};
+    options.partition = partition;
+    const SelectResult result = select(problem.planner_problem(counts, 4), machine, options);
+    EXPECT_TRUE(result) << result.message;
+    return result ? scheme_of(result.selection->plan.candidates.front().configuration) : "";
+}
+
+TEST(CutsInASearch, ArePickedWhereTheyMoveLess) {
+    EXPECT_EQ(best_scheme(cliques_with_hubs(4, 30), true), "cut");
+    EXPECT_EQ(best_scheme(random_symmetric(300, 50, 16, 3, 16), true), "1d") << "a uniform graph cuts badly";
+    EXPECT_EQ(best_scheme(random_symmetric(300, 50, 16, 3, 16), false), "1d");
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, Cuts, ::testing::Values(CutRule::libra, CutRule::seeded, CutRule::cover),
