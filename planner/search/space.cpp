@@ -68,16 +68,22 @@ void check_ring(const Space& space) {
     enumerate::check_ring(question, space.grids, found);
 }
 
-// Edges of a graph that is cut without being asked to: five million take seconds.
-constexpr std::int64_t most_edges_cut = 5'000'000;
+// Whether cutting a graph takes seconds, so that it is done only where it is asked for: all edges are dealt once, and
+// looked through for each part.
+bool takes_long_to_cut(const GraphStats& graph, int ranks) {
+    constexpr std::int64_t most_edges = 5'000'000, parts_of_most = 64;
+    return graph.exact() &&
+           graph.nonzeros() > most_edges * parts_of_most / std::max<std::int64_t>(ranks, parts_of_most);
+}
 
 // Finds out whether edges may be dealt by a vertex cut.
 void resolve_cut(Space& space) {
     const bool pinned = enumerate::asks_for_cut(space.options);
     const std::optional<std::string> why = enumerate::why_no_cut(asked(space));
     if (!pinned && space.options.scheme != "cut") {
-        const bool large = space.graph->exact() && space.graph->nonzeros() > most_edges_cut;
-        space.no_cut = why.value_or(large ? "a graph of so many edges is cut where it is asked for (`scheme`)" : "");
+        const bool long_time = takes_long_to_cut(*space.graph, space.ranks);
+        space.no_cut =
+            why.value_or(long_time ? "so many edges, or parts, are cut where it is asked for (`scheme`)" : "");
         return;
     }
     const char* const flag = pinned ? "`cut`" : "`scheme`";
