@@ -40,13 +40,13 @@ void check_scheme(const std::string& scheme) {
     if (choice.replication) asked += " with replication " + std::to_string(*choice.replication);
     if (choice.grid) asked += " " + choice.grid->text();
     std::set<std::string> texts;
-    for (const Distribution& entry : distributions(ranks, {choice.scheme, {}, {}, choice.cuts})) {
-        texts.insert(entry.grid.text());
+    for (const Grid& grid : grids_of(ranks)) {
+        if (!choice.scheme || distribution_of(*choice.scheme, grid)) texts.insert(grid.text());
     }
     std::string possible;
     for (const std::string& text : texts) possible += (possible.empty() ? "" : ", ") + text;
     throw Error(ErrorCode::usage, std::to_string(ranks) + " ranks form no grid" + asked, "`grid`",
-                "possible: " + possible);
+                possible.empty() ? "use more ranks, or another scheme" : "possible: " + possible);
 }
 
 }  // namespace

@@ -89,10 +89,12 @@ std::optional<double> UniformStats::replication(int parts) const {
     const double place = std::log2(parts) - 1;
     const auto below = static_cast<std::size_t>(place), above = static_cast<std::size_t>(std::ceil(place));
     if (above >= replication_.size() || replication_[below] == 0 || replication_[above] == 0) return std::nullopt;
-    return std::lerp(replication_[below], replication_[above], place - static_cast<double>(below));
+    const double factor = std::lerp(replication_[below], replication_[above], place - static_cast<double>(below));
+    return std::min(factor, static_cast<double>(parts));
 }
 
 double UniformStats::met_by(int part, Range rows) const {
+    ensure(parts_ > 1, "parts are those of the numbering's cut");
     const std::int64_t own = intersect(rows, balanced_block({0, vertices_}, part, parts_)).size();
     const double of_others = (replication(parts_).value_or(parts_) - 1) / (parts_ - 1);
     return static_cast<double>(own) + of_others * static_cast<double>(rows.size() - own);

@@ -27,8 +27,9 @@ void add_schemes(const Space& space, std::vector<Rejection>& rejected) {
                  refused});
         }
         if (pinned || refused > 0 || on(scheme)) continue;
-        if (scheme == "cut" && !space.no_cut.empty()) {
-            rejected.push_back({scheme, not_applicable, "not applicable: " + space.no_cut, 0});
+        if (scheme == "cut" && !space.searches_cuts) {
+            if (!space.no_cut.empty())
+                rejected.push_back({scheme, not_applicable, "not applicable: " + space.no_cut, 0});
             continue;
         }
         rejected.push_back({scheme, not_applicable,

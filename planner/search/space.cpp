@@ -37,16 +37,17 @@ void refuse_grids(Space& space) {
     space.refused.assign(first, space.grids.end());
     space.grids.erase(first, space.grids.end());
     if (!space.grids.empty()) return;
+    const char* const flag = space.options.scheme && !space.options.grid ? "`scheme`" : "`grid`";
     const bool stores = attention == AttentionScores::stored;
     if (stores || space.model.reduces_by(Reduce::cosine))
         throw Error(ErrorCode::usage,
                     space.model.model + (stores ? " stores scores of edges" : " keeps values of edges") +
                         ", so a rank must have all edges of its vertices",
-                    "`grid`", "grids of the schemes rdm and 1d with z = 1 can");
+                    flag, "grids of the schemes rdm and 1d with z = 1 can");
     throw Error(
         ErrorCode::usage,
         space.model.model + " needs a vertex's neighbours together, for a maximum or a softmax, which are no sums",
-        "`grid`", "grids of the schemes rdm, 1d and 2d with z = 1 can");
+        flag, "grids of the schemes rdm, 1d and 2d with z = 1 can");
 }
 
 bool any_product_rings(const SiteGraph& model, const Configuration& configuration) {
@@ -79,16 +80,20 @@ bool takes_long_to_cut(const GraphStats& graph, int ranks) {
 // Finds out whether edges may be dealt by a vertex cut.
 void resolve_cut(Space& space) {
     const bool pinned = enumerate::asks_for_cut(space.options);
-    const std::optional<std::string> why = enumerate::why_no_cut(asked(space));
+    std::optional<std::string> why = enumerate::why_no_cut(asked(space));
+    if (space.ranks == 1) why = "one rank has all edges";
     if (!pinned && space.options.scheme != "cut") {
         const bool long_time = takes_long_to_cut(*space.graph, space.ranks);
-        space.no_cut =
-            why.value_or(long_time ? "so many edges, or parts, are cut where it is asked for (`scheme`)" : "");
+        space.searches_cuts = space.graph->exact() && !why && !long_time && space.options.extras;
+        if (space.graph->exact())
+            space.no_cut =
+                why.value_or(long_time ? "so many edges, or parts, are cut where it is asked for (`scheme`)" : "");
         return;
     }
     const char* const flag = pinned ? "`cut`" : "`scheme`";
     if (space.options.scheme.value_or("cut") != "cut")
-        throw Error(ErrorCode::usage, "a rule of cuts is no part of scheme " + *space.options.scheme, flag);
+        throw Error(ErrorCode::usage, "a rule of cuts is no part of scheme " + *space.options.scheme, flag,
+                    "leave one of the two out");
     if (why) throw Error(ErrorCode::usage, "edges cannot be dealt to ranks by a vertex cut: " + *why, flag);
     if (space.options.space == SearchSpace::paper)
         throw Error(ErrorCode::usage, "the paper space has no vertex cuts", flag, "`space full` has");
@@ -105,7 +110,7 @@ bool knows_cuts(const Space& space) {
 // The paper space is RDM's; other published schemes are found in it by name.
 std::vector<Distribution> grids_of(const Space& space) {
     enumerate::GridChoice choice{space.options.scheme, space.options.replication, space.options.grid};
-    choice.cuts = space.no_cut.empty() && space.options.extras;
+    choice.cuts = space.searches_cuts;
     const bool paper = space.options.space == SearchSpace::paper;
     if (paper && !choice.scheme) choice.scheme = "rdm";
     const bool rdm = paper && choice.scheme == "rdm";

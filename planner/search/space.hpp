@@ -25,10 +25,13 @@ struct Space {
     std::int64_t memory_per_rank = 0;
     TensorMemory memory{};  // whose memory that is
     std::vector<Distribution> grids;
-    bool draws = false;                 // whether layers draw the edges that they multiply by
-    bool in_shares = false;             // whether ranks load shares of the graph
-    bool drops_attention = false;       // whether runs drop weights of attention
-    std::string no_cut;                 // why no grid deals edges by a vertex cut; "" where grids may
+    bool draws = false;            // whether layers draw the edges that they multiply by
+    bool in_shares = false;        // whether ranks load shares of the graph
+    bool drops_attention = false;  // whether runs drop weights of attention
+    // Whether grids that deal edges by a vertex cut are searched, unasked: of a graph that is there, as nobody but
+    // DistGNN knows how others cut. Of such a graph, why not.
+    bool searches_cuts = false;
+    std::string no_cut;
     std::vector<Distribution> refused;  // grids that would be searched too if the model needed no whole neighbourhoods
     // Whether layers weigh edges by what their vertices are: by additive attention, or by comparing them.
     bool weighs_edges() const { return model.reduces_by(Reduce::attention) || model.reduces_by(Reduce::cosine); }

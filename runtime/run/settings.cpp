@@ -47,7 +47,7 @@ Plan with_loading(const Settings& settings, Plan plan) {
     const Loading loading = loading_for(plan.candidates.front().schedule.numbering, plan.problem.loading);
     if (settings.loading && loading != plan.problem.loading) {
         throw Error(ErrorCode::usage, "the whole graph decides how this plan numbers vertices", "`load sharded`",
-                    "use `load whole`, or plan again without `partition` and with `loss-rows off`");
+                    "use `load whole`, or plan again without `partition` or a cut, and with `loss-rows off`");
     }
     plan.problem.loading = loading;
     for (Candidate& candidate : plan.candidates) {

@@ -6,6 +6,7 @@
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
+#include <memory>
 
 namespace gnnplan::tools {
 namespace {
@@ -132,8 +133,9 @@ Explanation explain(const Plan& plan) {
     const Configuration& configuration = chosen.configuration;
     Explanation explanation;
     // The graph is not at hand: steps whose bytes depend on it are estimated from its sizes.
-    const UniformStats sizes = sizes_of(plan);
-    explanation.steps = step_costs(chosen, *sizes.numbered(chosen.schedule.numbering));
+    const UniformStats all_sizes = sizes_of(plan);
+    const std::shared_ptr<const GraphStats> sizes = all_sizes.numbered(chosen.schedule.numbering);
+    explanation.steps = step_costs(chosen, *sizes);
     explanation.executed = cost::executed_units(chosen.schedule);
     const bool papers = configuration.sharing == Sharing::replicated && configuration.grid.z == 1;
     if (papers && paper_semantics(configuration)) {
@@ -141,7 +143,7 @@ Explanation explain(const Plan& plan) {
             enumerate::paper_units({configuration.forward, configuration.backward}, plan.problem.model.widths);
         explanation.remarks = remarks_on(chosen.schedule, chosen.schedule.grid.y > 1);
     }
-    explanation.largest = largest_tensors(chosen.schedule, sizes, 0, largest_shown);
+    explanation.largest = largest_tensors(chosen.schedule, *sizes, 0, largest_shown);
     if (plan.candidates.size() > 1) explanation.runner_up = compare(chosen, plan.candidates[1]);
     return explanation;
 }

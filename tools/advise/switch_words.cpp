@@ -104,7 +104,9 @@ SwitchWords permutation() {
 SwitchWords parts() {
     return {
         .key = "parts",
-        .value_of = [](const Configuration& c) -> std::size_t { return c.parts > 1 ? 1 : 0; },
+        .value_of = [](const Configuration& c) -> std::size_t {
+            return c.parts > 1 && c.sharing != Sharing::cut ? 1 : 0;
+        },
         .values = off_and_on({"parts", "a partitioner numbers vertices, so that few edges join ranks"}),
         .count = &Configuration::parts,
         .pin = pin_of<&SelectOptions::partition>({

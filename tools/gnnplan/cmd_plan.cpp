@@ -111,8 +111,9 @@ std::string cut_line(const Plan& plan, const GraphStats& graph) {
     const int parts = schedule.numbering.parts;
     if (schedule.numbering.cut == CutRule::none) return "";
     if (!graph.exact())
-        return labelled("cut", fmt::format("a vertex has edges in {:.2f} of {} parts, as published or as you say",
-                                           graph.replication(parts).value_or(0), parts));
+        return labelled("cut",
+                        fmt::format("a vertex is in {:.2f} of {} parts: not counted, but as published or as you say",
+                                    graph.replication(parts).value_or(0), parts));
     const auto numbered = graph.numbered(schedule.numbering);
     const Range all{0, graph.vertices()};
     std::int64_t met = 0, moved = 0;
@@ -124,10 +125,11 @@ std::string cut_line(const Plan& plan, const GraphStats& graph) {
         }
     }
     const auto vertices = static_cast<double>(graph.vertices());
-    return labelled("cut",
-                    fmt::format("a vertex has edges in {:.2f} of {} parts in the mean; a product moves {:.2f} rows "
-                                "a vertex",
-                                static_cast<double>(met) / 2 / vertices, parts, static_cast<double>(moved) / vertices));
+    return labelled(
+        "cut",
+        fmt::format("a vertex is in {:.2f} of {} parts in the mean, its owner's included; a product moves {:.2f} rows "
+                    "a vertex",
+                    static_cast<double>(met) / 2 / vertices, parts, static_cast<double>(moved) / vertices));
 }
 
 // The neighbours that layers draw, and how much of the graph that leaves.

@@ -226,7 +226,7 @@ void add_sweep(CLI::App& root, Context& context) {
                                 fmt::join(variation_names(), ", ")))
         ->allow_extra_args(false)
         ->type_name("NAME=V1,V2,...");
-    command.add_flag("--compare-schemes", options->compare_schemes, "Vary scheme over all there are, paper and full");
+    command.add_flag("--compare-schemes", options->compare_schemes, "Vary scheme over all but cut, paper and full");
     command
         .add_option("--break-even", options->break_even,
                     "Search the bandwidths at which the choice of each point changes; of the link within a node, or "

@@ -37,7 +37,7 @@ std::vector<std::string> names_of(const std::vector<PlotPanel>& panels) {
 
 // Schemes have one colour and one mark in every picture: where all series are schemes, their numbers are those of this
 // list, and not those in which they appear.
-constexpr std::array<const char*, 7> schemes{"1d", "1.5d", "2d", "3d", "rdm", "cut", "paper"};
+constexpr std::array<const char*, 7> schemes{"1d", "1.5d", "2d", "3d", "rdm", "paper", "cut"};
 
 std::vector<std::string> numbered(const std::vector<std::string>& names) {
     const bool known = std::ranges::all_of(

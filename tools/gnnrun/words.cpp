@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <vector>
 
 namespace gnnplan::tools {
@@ -30,8 +31,9 @@ namespace {
 // sizes of the plan's, and nothing else of it.
 double times_as_long(const Plan& plan, const ProbeFigures& now) {
     const Schedule& schedule = plan.candidates.front().schedule;
-    const UniformStats sizes = sizes_of(plan);
-    const auto seconds = [&](const Machine& machine) { return cost::predict(schedule, sizes, machine).epoch_seconds; };
+    const UniformStats all_sizes = sizes_of(plan);
+    const std::shared_ptr<const GraphStats> sizes = all_sizes.numbered(schedule.numbering);
+    const auto seconds = [&](const Machine& machine) { return cost::predict(schedule, *sizes, machine).epoch_seconds; };
     return seconds(cost::rescaled(plan.machine, now)) / seconds(plan.machine);
 }
 

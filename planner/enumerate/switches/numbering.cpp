@@ -78,16 +78,19 @@ bool asks_for_cut(const Pins& pins) { return pins.cut_rule.has_value(); }
 std::optional<std::string> why_no_cut(const Asked& asked) {
     const Pins& pins = asked.pins;
     if (!asked.cuts_are_known)
-        return "nobody knows how this graph cuts: `replication-factor` says what if, or name its files";
-    if (asked.draws) return "drawn edges are not dealt to parts of a cut";
-    if (asked.in_shares) return "a cut is made of the whole graph, and ranks load shares of it";
-    if (!may_exchange_rows(pins)) return "ranks exchange the rows that their parts need, not whole panels";
-    if (pins.loss_rows.value_or(false)) return "rows that the loss needs are not searched for in parts of a cut";
-    if (pins.permutation.value_or(false)) return "its parts are balanced as they are";
+        return "nobody knows how this graph cuts into as many parts as these ranks form; `replication-factor` says "
+               "what "
+               "if, or name the graph's files";
+    if (asked.draws) return "drawn edges are not dealt to parts of a cut: leave out `fanout`";
+    if (asked.in_shares) return "a cut is made of the whole graph: say `load whole`";
+    if (!may_exchange_rows(pins)) return "its ranks exchange the rows that they need: say `exchange rows`";
+    if (pins.loss_rows.value_or(false)) return "it computes all rows: say `loss-rows off`";
+    if (pins.permutation.value_or(false)) return "its parts number the vertices: say `permute off`";
     const CutRule rule = pins.cut_rule.value_or(CutRule::libra);
     if (rule == CutRule::none) return "a cut has a rule: libra, seeded or cover";
+    if (rule != CutRule::libra && !asked.counted) return "a graph that is not there is cut by libra alone";
     if (rule != CutRule::libra && !pins.partition)
-        return "a partitioner makes the parts that the rule begins with (`partition`)";
+        return "a partitioner makes the parts that the rule begins with: say `partition`";
     return std::nullopt;
 }
 

@@ -64,5 +64,12 @@ TEST(Grids, ThoseThatDoNotExistAreNamed) {
     EXPECT_THROW(distributions(6, {{}, {}, Grid{2, 2, 1}}), Error);
 }
 
+// Without an end to ask for the grids of the same scheme again.
+TEST(Grids, HaveNoCutOfOneRank) {
+    EXPECT_THROW(distributions(1, {"cut", {}, {}}), Error);
+    EXPECT_EQ(distributions(4, {"cut", {}, {}}).size(), 2U) << "4x1 and 2x2";
+    EXPECT_EQ(distributions(4, {{}, {}, {}, true}).size(), distributions(4, {}).size() + 2);
+}
+
 }  // namespace
 }  // namespace gnnplan::enumerate

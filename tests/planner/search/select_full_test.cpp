@@ -356,6 +356,7 @@ TEST(SelectFull, CutsFollowTheReplicationFactor) {
     }
     EXPECT_LT(bytes[0], bytes[1]);
     EXPECT_LT(bytes[1], bytes[2]);
+    EXPECT_EQ(select(problem(widths, 1, products), machine(), options).code, ErrorCode::usage) << "of one rank";
     for (const auto pin : {0, 1, 2}) {
         SelectOptions pinned = options;
         if (pin == 0) pinned.exchange = Exchange::panels;
@@ -565,7 +566,7 @@ TEST(SelectFull, RejectedClassesAreNamed) {
         }
         return schemes;
     };
-    EXPECT_EQ(inapplicable(5, ""), (std::set<std::string>{"3d", "cut"})) << "five ranks form no grid with y and z";
+    EXPECT_EQ(inapplicable(5, ""), (std::set<std::string>{"3d"})) << "five ranks form no grid with y and z";
     EXPECT_EQ(inapplicable(1, "1 rank forms no such grid"), (std::set<std::string>{"1d", "1.5d", "2d", "3d"}));
     EXPECT_GT(count_of(selected(128), Rejection::Reason::dominated), 0)
         << "sharded grids are not searched where rdm fits";
