@@ -111,9 +111,8 @@ std::string cut_line(const Plan& plan, const GraphStats& graph) {
     const int parts = schedule.numbering.parts;
     if (schedule.numbering.cut == CutRule::none) return "";
     if (!graph.exact())
-        return labelled("cut",
-                        fmt::format("a vertex is in {:.2f} of {} parts: not counted, but as published or as you say",
-                                    graph.replication(parts).value_or(0), parts));
+        return labelled("cut", fmt::format("a vertex is in {:.2f} of {} parts, as published or as you say: not counted",
+                                           graph.replication(parts).value_or(0), parts));
     const auto numbered = graph.numbered(schedule.numbering);
     const Range all{0, graph.vertices()};
     std::int64_t met = 0, moved = 0;
@@ -124,12 +123,10 @@ std::string cut_line(const Plan& plan, const GraphStats& graph) {
             moved += rows - numbered->distinct_columns(matrix, all, balanced_block(all, part, parts));
         }
     }
-    const auto vertices = static_cast<double>(graph.vertices());
-    return labelled(
-        "cut",
-        fmt::format("a vertex is in {:.2f} of {} parts in the mean, its owner's included; a product moves {:.2f} rows "
-                    "a vertex",
-                    static_cast<double>(met) / 2 / vertices, parts, static_cast<double>(moved) / vertices));
+    const auto n = static_cast<double>(graph.vertices());
+    const double in_parts = static_cast<double>(met) / 2 / n, rows = static_cast<double>(moved) / n;
+    return labelled("cut", fmt::format("a vertex is in {:.2f} of {} parts, and {:.2f} rows a vertex move in a product",
+                                       in_parts, parts, rows));
 }
 
 // The neighbours that layers draw, and how much of the graph that leaves.
