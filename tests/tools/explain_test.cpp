@@ -177,6 +177,7 @@ TEST(Explain, LinesFitATerminal) {
     const Folder folder;
     for (const char* flags : {"--graph ogbn-products --ranks 64 --machine dgx-a100", "--graph cora --ranks 1",
                               "--graph reddit --ranks 8 --layers 12 --machine a6000x8",
+                              "--graph reddit --ranks 4 --scheme cut --machine a6000x8",
                               "--graph cora --ranks 4 --space paper --replication 2"}) {
         const std::string file = planned(folder, flags);
         for (const std::string how : {"", "--pytorch "}) {
