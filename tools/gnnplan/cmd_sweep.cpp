@@ -104,7 +104,7 @@ std::string each_text(const Sweep& sweep, const char* name) {
 
 std::string graph_text(const ProblemRecord& problem, const Sweep& sweep) {
     for (const char* name : {"case", "graph"}) {
-        const std::string text = each_text(sweep, name);
+        std::string text = each_text(sweep, name);
         if (!text.empty()) return text;
     }
     return graph_line(problem);
