@@ -24,12 +24,8 @@ struct AddRows {
 }  // namespace
 
 void add_rows(ConstMatrix in, const std::int32_t* index, std::int64_t first, Matrix out) {
-    const AddRows body{in, index, first, out};
-    if (is_aligned(in) && is_aligned(out)) {
-        change_in_runs<4>("add_rows", in.rows, in.columns, 0, true, body);
-    } else {
-        change_in_runs<1>("add_rows", in.rows, in.columns, 0, true, body);
-    }
+    change_all("add_rows", false, is_aligned(in) && is_aligned(out), in.rows, in.columns,
+               AddRows{in, index, first, out});
 }
 
 }  // namespace gnnplan::kernels::cuda

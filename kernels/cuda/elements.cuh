@@ -90,4 +90,15 @@ struct InPlace {
     __device__ void begin() const {}
 };
 
+// The change of an element may not depend on its place: matrices without gaps are then one long row.
+template <class Body>
+void change_all(const char* what, bool flat, bool aligned, std::int64_t rows, std::int64_t columns, const Body& body) {
+    if (flat) columns *= rows, rows = rows > 0 ? 1 : 0;
+    if (aligned) {
+        change_in_runs<4>(what, rows, columns, 0, true, body);
+    } else {
+        change_in_runs<1>(what, rows, columns, 0, true, body);
+    }
+}
+
 }  // namespace gnnplan::kernels::cuda

@@ -21,10 +21,12 @@ std::vector<Grid> grids_of(int ranks) {
 }
 
 // The ways to share nonzeros on a grid that differ from each other.
-std::vector<Sharing> sharings_on(const Grid& grid) {
-    if (grid.y == 1) return {Sharing::replicated};
-    if (grid.z == 1) return {Sharing::replicated, Sharing::block_distributed, Sharing::sharded};
-    return {Sharing::replicated, Sharing::sharded};
+std::vector<Sharing> sharings_on(const Grid& grid, bool cuts) {
+    std::vector<Sharing> sharings{Sharing::replicated};
+    if (grid.y > 1 && grid.z == 1) sharings.push_back(Sharing::block_distributed);
+    if (grid.y > 1) sharings.push_back(Sharing::sharded);
+    if (cuts && grid.x > 1 && grid.z == 1) sharings.push_back(Sharing::cut);
+    return sharings;
 }
 
 void check_scheme(const std::string& scheme) {
@@ -59,9 +61,7 @@ std::vector<Distribution> distributions(int ranks, const GridChoice& choice) {
     for (const Grid& grid : grids_of(ranks)) {
         if (choice.grid && grid != *choice.grid) continue;
         if (!scheme) {
-            for (const Sharing sharing : sharings_on(grid)) found.push_back({sharing, grid});
-            const auto cut = choice.cuts ? distribution_of("cut", grid) : std::nullopt;
-            if (cut) found.push_back(*cut);
+            for (const Sharing sharing : sharings_on(grid, choice.cuts)) found.push_back({sharing, grid});
             continue;
         }
         if (choice.replication && replication_of(*scheme, grid) != *choice.replication) continue;

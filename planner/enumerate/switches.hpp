@@ -22,7 +22,7 @@ struct Asked {
     int ranks_per_node = 1;        // of the machine
     bool counted = true;           // the graph is there: statistics know no order of vertices
     bool edge_weights = false;     // values are made of weights of edges
-    bool cuts_are_known = true;    // it is known how the graph cuts: by its edges, or by replication factors
+    bool cuts_are_known = true;    // why_no_cut() alone asks: by the graph's edges, or by replication factors
     bool draws = false;            // layers draw the edges that they multiply by
     bool drawn_weighted = false;   // or of how many edges a drawn one stands for
     bool in_shares = false;        // ranks load shares of the graph, and nobody has the whole of it

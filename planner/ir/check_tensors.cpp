@@ -74,7 +74,7 @@ void check_tensor(const Grid& grid, const Tensor& tensor) {
     if (storage.splits < 1 || storage.splits > most)
         refuse(where, "splits must be 1.." + std::to_string(most) + ", on this grid and of its role");
     if (storage.ahead < 0 || storage.ahead > storage.splits) refuse(where, "ahead must be 0..splits");
-    const bool shared = tensor.structure && tensor.role != Role::edges && tensor.role != Role::summands;
+    const bool shared = tensor.structure && !has_counted_rows(tensor.role);
     const bool plain = storage == Storage{.splits = storage.splits, .ahead = storage.ahead} && !shared;
     if (!plain && tensor.role != Role::adjacency) refuse(where, "only adjacencies are factored, paneled or shared");
     if (tensor.storage.panel_columns < 0) refuse(where, "panel_columns must not be negative");
@@ -114,8 +114,8 @@ void check_edges(const Schedule& schedule, const Tensor& edges, const Tensor& ma
 // A transpose that uses the nonzeros of a matrix, before it in the table, of the same sizes, cut in the same way.
 void check_structure(const Schedule& schedule, std::size_t id) {
     const Tensor& tensor = schedule.tensors[id];
-    const bool needs_one = tensor.role == Role::edges || tensor.role == Role::summands;
-    if (!tensor.structure && needs_one) refuse("tensor " + tensor.name, "edges and summands need a structure");
+    if (!tensor.structure && has_counted_rows(tensor.role))
+        refuse("tensor " + tensor.name, "edges and summands need a structure");
     if (!tensor.structure) return;
     const auto of = static_cast<std::size_t>(*tensor.structure);
     if (of >= id) refuse("tensor " + tensor.name, "its structure must be a tensor before it");

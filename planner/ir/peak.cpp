@@ -29,7 +29,7 @@ public:
           bytes_(classes_.representative.size()) {
         for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
             const auto matrix = static_cast<TensorId>(id);
-            if (schedule.tensors[id].structure && schedule.tensors[id].role != Role::adjacency) edges_.push_back(id);
+            if (has_counted_rows(schedule.tensors[id].role)) counted_.push_back(id);
             if (schedule.tensors[id].role != Role::adjacency) continue;
             matrices_.push_back({matrix, exchanges_needed_rows(schedule, matrix)});
         }
@@ -71,13 +71,13 @@ private:
         if (bytes.tensors.empty()) bytes = bytes_by_size(rank);
         std::vector<std::int64_t> key{alike};
         for (const std::size_t step : by_graph_) key.push_back(bytes_by_graph(step, bytes.staging[step], rank));
-        for (const std::size_t id : edges_)
+        for (const std::size_t id : counted_)
             key.push_back(4 * elements_of(schedule_, static_cast<TensorId>(id), graph_, rank));
         const auto [entry, is_new] = arenas_.try_emplace(key, 0);
         if (!is_new) return entry->second;
         BufferBytes all = bytes;
         for (std::size_t i = 0; i < by_graph_.size(); ++i) all.staging[by_graph_[i]] = key[i + 1];
-        for (std::size_t i = 0; i < edges_.size(); ++i) all.tensors[edges_[i]] = key[by_graph_.size() + 1 + i];
+        for (std::size_t i = 0; i < counted_.size(); ++i) all.tensors[counted_[i]] = key[by_graph_.size() + 1 + i];
         return entry->second = arena_.bytes(all, packer_);
     }
 
@@ -118,9 +118,9 @@ private:
     std::vector<Matrix> matrices_;
     std::vector<std::size_t> first_equal_;  // per step: the first that is equal
     std::vector<std::size_t> by_graph_;     // steps whose staging the graph decides
-    std::vector<std::size_t> edges_;        // tensors whose sizes it decides: of edges, of summands
+    std::vector<std::size_t> counted_;      // tensors whose rows it decides
     std::vector<const Step*> requests_;
-    std::map<std::vector<std::int64_t>, std::int64_t> arenas_;  // by class, staging and edges
+    std::map<std::vector<std::int64_t>, std::int64_t> arenas_;  // by class, staging and counted rows
 };
 
 }  // namespace

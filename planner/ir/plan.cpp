@@ -33,11 +33,12 @@ bool draws_weighted(const Schedule& schedule) {
                        [](const Tensor& tensor) { return tensor.sample > 0 && !tensor.storage.factored; });
 }
 
-UniformStats sizes_of(const Plan& plan) {
+std::shared_ptr<const GraphStats> sizes_of(const Plan& plan, const Numbering& numbering) {
     const GraphRecord& graph = plan.problem.graph;
     const UniformStats all(graph.vertices, graph.nonzeros, graph.symmetric, 1, graph.edge_weights);
     return all.drawn(plan.problem.fanout, graph.self_loops, draws_weighted(plan.candidates.front().schedule))
-        .with_replication(graph.replication);
+        .with_replication(graph.replication)
+        .numbered(numbering);
 }
 
 std::int64_t automatic_eval_every(const Candidate& candidate) {

@@ -8,9 +8,9 @@
 
 namespace gnnplan {
 
-bool is_resident(Role role) {
-    return role != Role::transient && role != Role::cached && role != Role::edges && role != Role::summands;
-}
+bool is_resident(Role role) { return role != Role::transient && role != Role::cached && !has_counted_rows(role); }
+
+bool has_counted_rows(Role role) { return role == Role::edges || role == Role::summands; }
 
 bool is_model_state(Role role) { return role == Role::weight || role == Role::bias || role == Role::moment; }
 

@@ -234,7 +234,8 @@ void check_predicted_bytes(const Plan& plan) {
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) {
         const Candidate& candidate = plan.candidates[i];
         if (depends_on_graph(candidate.schedule)) continue;  // checked against the graph, when it is there
-        const TrafficTotal total = total_traffic(candidate.schedule, Phase::epoch, sizes_of(plan));
+        const TrafficTotal total =
+            total_traffic(candidate.schedule, Phase::epoch, *sizes_of(plan, candidate.schedule.numbering));
         if (total.total_bytes == candidate.predicted.total_bytes &&
             total.max_rank_bytes == candidate.predicted.max_rank_bytes) {
             continue;

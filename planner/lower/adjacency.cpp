@@ -103,7 +103,7 @@ SpmmStep Builder::product(int l, Direction direction) {
     SpmmStep product{matrix, {}, {}, Exchange::none, false};
     product.follow(configuration(), schedule_.grid, m);
     if (m.cut()) request_rows(m.structure.value_or(matrix), true);
-    if (product.exchange == Exchange::rows) request_rows(m.structure.value_or(matrix), false);
+    if (product.exchange == Exchange::rows) request_rows(m.structure.value_or(matrix));
     return product;
 }
 

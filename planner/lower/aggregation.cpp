@@ -18,17 +18,17 @@ TensorId spmm(Builder& builder, const std::string& step, int l, Direction direct
         return result;
     };
     if (partial.empty()) return emit(builder.result_of(product, out, in));
-    const bool cut = builder.tensor(product.matrix).cut();
-    const Layout layout{cut ? Axes() : Axes::parse("x"), layout_at(rules.spmm_out()).columns, partial};
-    const std::int64_t columns = builder.tensor(in).columns;
-    const TensorId summand = emit(builder.beside(out + ".partial", product.matrix, columns, layout));
-    const TensorId sum = builder.result_of(product, out, in);
-    if (cut) {
-        builder.make_summands(summand, product.matrix);
-        builder.step(step + ".sum_rows", OpKind::aggregate, SumRowsStep{product.matrix, summand, sum});
-    } else {
-        builder.step(step + ".reduce_scatter", OpKind::aggregate, ReduceScatterStep{summand, sum});
+    const std::string summed = out + ".partial";
+    if (builder.tensor(product.matrix).cut()) {
+        const TensorId summands = emit(builder.summands(summed, product.matrix, in));
+        const TensorId sum = builder.result_of(product, out, in);
+        builder.step(step + ".sum_rows", OpKind::aggregate, SumRowsStep{product.matrix, summands, sum});
+        return sum;
     }
+    const Layout layout{Axes::parse("x"), layout_at(rules.spmm_out()).columns, partial};
+    const TensorId summand = emit(builder.beside(summed, product.matrix, builder.tensor(in).columns, layout));
+    const TensorId sum = builder.result_of(product, out, in);
+    builder.step(step + ".reduce_scatter", OpKind::aggregate, ReduceScatterStep{summand, sum});
     return sum;
 }
 

@@ -85,15 +85,21 @@ TensorId Builder::summand(const std::string& name, std::int64_t rows, std::int64
 
 TensorId Builder::edges(const std::string& name, TensorId matrix, std::int64_t columns, const Axes& split,
                         const Axes& partial) {
-    const TensorId values = beside(name, matrix, columns, {tensor(matrix).layout.rows, split, partial});
-    schedule_.tensors[static_cast<std::size_t>(values)].role = Role::edges;
-    schedule_.tensors[static_cast<std::size_t>(values)].structure = matrix;
-    return values;
+    return belonging(name, Role::edges, matrix, columns, {tensor(matrix).layout.rows, split, partial});
 }
 
-void Builder::make_summands(TensorId id, TensorId matrix) {
-    schedule_.tensors[static_cast<std::size_t>(id)].role = Role::summands;
+TensorId Builder::summands(const std::string& name, TensorId matrix, TensorId like) {
+    const Layout layout{{}, layout_at(rules_.spmm_out()).columns, tensor(matrix).layout.partial};
+    return belonging(name, Role::summands, matrix, tensor(like).columns, layout);
+}
+
+// A tensor of which ranks have as many rows as they have nonzeros of the matrix, or rows with some.
+TensorId Builder::belonging(const std::string& name, Role role, TensorId matrix, std::int64_t columns,
+                            const Layout& layout) {
+    const TensorId id = beside(name, matrix, columns, layout);
+    schedule_.tensors[static_cast<std::size_t>(id)].role = role;
     schedule_.tensors[static_cast<std::size_t>(id)].structure = matrix;
+    return id;
 }
 
 TensorId Builder::result_of(const SpmmStep& product, const std::string& name, TensorId like) {

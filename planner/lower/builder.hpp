@@ -77,8 +77,8 @@ public:
     // `columns` values for each nonzero of `matrix`, which are split over `split`, and partial sums over `partial`.
     TensorId edges(const std::string& name, TensorId matrix, std::int64_t columns = 1, const Axes& split = {},
                    const Axes& partial = {});
-    // From now on the tensor has the rows only in which a rank's part of the matrix, of a cut, holds a nonzero.
-    void make_summands(TensorId id, TensorId matrix);
+    // A rank's summands of a product with `matrix`, of a cut, as wide as `like`.
+    TensorId summands(const std::string& name, TensorId matrix, TensorId like);
     // The result of a product, as wide as `like`, in spmm_out().
     TensorId result_of(const SpmmStep& product, const std::string& name, TensorId like);
 
@@ -87,8 +87,9 @@ public:
     // A product over the nonzeros of layer l's matrix, as the configuration exchanges rows for it; the caller says what
     // its program is, and its operands and results.
     SpmmStep product(int l, Direction direction);
-    // A step of setup in which ranks ask each other for the rows that they need of operands of `matrix`.
-    void request_rows(TensorId matrix, bool targets);
+    // A step of setup in which ranks ask each other for the rows that they need of operands of `matrix`. With `targets`
+    // of a cut, they tell each other the rows that they have summands of.
+    void request_rows(TensorId matrix, bool targets = false);
     // `in` in the layout of `to`, under the name `out` with a suffix, or `in` itself if it is there. `reader`: the
     // operation that wants the result there. Its rows are those of `space`, if one is given: rows that the space lacks
     // are left out, and rows that only the space has are zero.
@@ -122,6 +123,7 @@ private:
                       const Layout& layout);
     TensorId resident_parameter(int id, Role role);
     TensorId transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns, const Layout& layout);
+    TensorId belonging(const std::string& name, Role role, TensorId matrix, std::int64_t columns, const Layout& layout);
     void update(TensorId parameter, TensorId gradient, OpKind op);
     std::string in_phase(const std::string& name) const;
 

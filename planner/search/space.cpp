@@ -69,6 +69,13 @@ void check_ring(const Space& space) {
     enumerate::check_ring(question, space.grids, found);
 }
 
+// How the graph cuts is counted, or known for some number of parts that the grid may have.
+bool knows_cuts(const Space& space) {
+    const std::vector<int> parts = enumerate::replications(space.ranks);
+    return space.graph->exact() ||
+           std::ranges::any_of(parts, [&](int x) { return space.graph->replication(x).has_value(); });
+}
+
 // Whether cutting a graph takes seconds, so that it is done only where it is asked for: all edges are dealt once, and
 // looked through for each part.
 bool takes_long_to_cut(const GraphStats& graph, int ranks) {
@@ -80,7 +87,9 @@ bool takes_long_to_cut(const GraphStats& graph, int ranks) {
 // Finds out whether edges may be dealt by a vertex cut.
 void resolve_cut(Space& space) {
     const bool pinned = enumerate::asks_for_cut(space.options);
-    std::optional<std::string> why = enumerate::why_no_cut(asked(space));
+    enumerate::Asked question = asked(space);
+    question.cuts_are_known = knows_cuts(space);
+    std::optional<std::string> why = enumerate::why_no_cut(question);
     if (space.ranks == 1) why = "one rank has all edges";
     if (!pinned && space.options.scheme != "cut") {
         const bool long_time = takes_long_to_cut(*space.graph, space.ranks);
@@ -98,13 +107,6 @@ void resolve_cut(Space& space) {
     if (space.options.space == SearchSpace::paper)
         throw Error(ErrorCode::usage, "the paper space has no vertex cuts", flag, "`space full` has");
     space.options.scheme = "cut";
-}
-
-// How the graph cuts is counted, or known for some number of parts that the grid may have.
-bool knows_cuts(const Space& space) {
-    const std::vector<int> parts = enumerate::replications(space.ranks);
-    return space.graph->exact() ||
-           std::ranges::any_of(parts, [&](int x) { return space.graph->replication(x).has_value(); });
 }
 
 // The paper space is RDM's; other published schemes are found in it by name.
@@ -190,7 +192,6 @@ enumerate::Asked asked(const Space& space) {
     question.ranks_per_node = space.shape.ranks_per_node;
     question.counted = space.graph->exact();
     question.edge_weights = space.graph->weighted();
-    question.cuts_are_known = knows_cuts(space);
     question.draws = space.draws;
     question.drawn_weighted = space.draws && space.graph->samples_weighted();
     question.in_shares = space.in_shares;

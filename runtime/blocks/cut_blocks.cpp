@@ -141,7 +141,7 @@ public:
     }
 
 private:
-    // Of the block's own rows.
+    // Parts are ranges of the block's own rows.
     std::vector<Range> parts_of(const BlockRows& rows) const {
         const bool in_file_order = order_ == nullptr || order_->identity();
         const Csr& matrix = graph_.matrix(which_);

@@ -125,9 +125,7 @@ class Cuts : public ::testing::TestWithParam<CutRule> {
 protected:
     static Configuration configuration(const search::Space& space, const Grid& grid) {
         search::ConfigurationFrame frame{{Sharing::cut, grid}};
-        frame.switches.exchange = Exchange::rows;
-        frame.switches.parts = grid.x;
-        frame.switches.cut_rule = GetParam();
+        cut_by(GetParam(), frame);
         return search::configuration_of(frame, search::all_choices(space, frame.on, true).front());
     }
 };
@@ -194,7 +192,7 @@ TEST_P(Cuts, TwoRunsHaveTheSameBits) {
     }
 }
 
-// Of the grids that split rows alone, behind slow links.
+// Finds the best of the grids that split rows alone, behind slow links.
 std::string best_scheme(const TinyGraph& graph, bool partition) {
     const TestProblem problem(graph, {{16}, true});
     const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());

@@ -23,6 +23,13 @@ search::Space space_of(const TestProblem& problem, const GraphStats& graph, int 
     return search::make_space(asked, test_machine(), {});
 }
 
+void cut_by(CutRule rule, search::ConfigurationFrame& frame) {
+    frame.switches.cut_rule = rule;
+    frame.switches.exchange = Exchange::rows;
+    frame.switches.parts = frame.on.grid.x;
+    frame.switches.loss_rows = frame.switches.permutation = false;
+}
+
 search::ConfigurationFrame frame_of(const Distribution& on, const Switches& switches) {
     search::ConfigurationFrame frame{on};
     const Exchange whole = switches.relayed ? Exchange::relay : Exchange::panels;
@@ -36,10 +43,7 @@ search::ConfigurationFrame frame_of(const Distribution& on, const Switches& swit
     if (on.sharing != Sharing::cut) return frame;
     // Rules of cuts take turns, too.
     constexpr std::array rules{CutRule::libra, CutRule::seeded, CutRule::libra, CutRule::cover};
-    frame.switches.cut_rule = rules[(switches.needed_rows ? 1U : 0U) + (switches.parts ? 2U : 0U)];
-    frame.switches.exchange = Exchange::rows;
-    frame.switches.parts = on.grid.x;
-    frame.switches.loss_rows = frame.switches.permutation = false;
+    cut_by(rules[(switches.needed_rows ? 1U : 0U) + (switches.parts ? 2U : 0U)], frame);
     return frame;
 }
 

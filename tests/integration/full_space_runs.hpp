@@ -79,6 +79,9 @@ inline Switches switches_in_turn(std::size_t run) {
 // Each way of making scores of edges in turn.
 inline Scores scores_in_turn(int run) { return static_cast<Scores>(run % 3); }
 
+// Deals edges to the ranks of a frame whose ranks share them by a cut.
+void cut_by(CutRule rule, search::ConfigurationFrame& frame);
+
 // The switches where they apply on a grid.
 search::ConfigurationFrame frame_of(const Distribution& on, const Switches& switches);
 

@@ -105,12 +105,7 @@ Sampled check_schemes(const TestProblem& problem) {
             const Exchange whole = turn % 4 == 1 ? Exchange::panels : Exchange::relay;
             if (rows) frame.switches.exchange = turn % 2 == 0 ? Exchange::rows : whole;
             frame.switches.overlap = (rows || nonzeros) && turn / 4 % 2 == 0;
-            if (on.sharing == Sharing::cut) {
-                frame.switches.loss_rows = frame.switches.permutation = false;
-                frame.switches.exchange = Exchange::rows;
-                frame.switches.parts = on.grid.x;
-                frame.switches.cut_rule = turn % 2 == 0 ? CutRule::libra : CutRule::seeded;
-            }
+            if (on.sharing == Sharing::cut) cut_by(turn % 2 == 0 ? CutRule::libra : CutRule::seeded, frame);
             const Configuration configuration = search::configuration_of(frame, choices);
             sampled.add(configuration);
             constexpr std::array<std::int64_t, 3> buffers{0, 1, 192};  // the smallest that there are, and small ones

@@ -133,8 +133,7 @@ Explanation explain(const Plan& plan) {
     const Configuration& configuration = chosen.configuration;
     Explanation explanation;
     // The graph is not at hand: steps whose bytes depend on it are estimated from its sizes.
-    const UniformStats all_sizes = sizes_of(plan);
-    const std::shared_ptr<const GraphStats> sizes = all_sizes.numbered(chosen.schedule.numbering);
+    const std::shared_ptr<const GraphStats> sizes = sizes_of(plan, chosen.schedule.numbering);
     explanation.steps = step_costs(chosen, *sizes);
     explanation.executed = cost::executed_units(chosen.schedule);
     const bool papers = configuration.sharing == Sharing::replicated && configuration.grid.z == 1;

@@ -149,7 +149,7 @@ SelectResult search(const Problem& problem, const Machine& machine, SelectOption
     return select(problem, machine, options);
 }
 
-// What the chosen plan makes of the graph: memory, balance, cuts.
+// Lines about what the chosen plan makes of the graph: memory, balance, cuts.
 std::string graph_lines(const Selection& selection, const GraphStats& graph) {
     return memory_lines(selection, graph) + balance_line(selection.plan, graph) + cut_line(selection.plan, graph);
 }

@@ -41,9 +41,8 @@ struct ValidateOptions {
 // sizes give an estimate.
 std::int64_t peak_on(const Machine& machine, const Plan& plan, const Candidate& candidate) {
     if (machine.accelerators == plan.machine.accelerators) return candidate.predicted.peak_bytes_per_rank;
-    const UniformStats sizes = sizes_of(plan);
-    return peak_bytes_per_rank(candidate.schedule, *sizes.numbered(candidate.schedule.numbering),
-                               machine.tensor_memory());
+    const auto sizes = sizes_of(plan, candidate.schedule.numbering);
+    return peak_bytes_per_rank(candidate.schedule, *sizes, machine.tensor_memory());
 }
 
 void check_memory(const Plan& plan, const Machine& machine, const std::string& file) {

@@ -76,7 +76,7 @@ void add_switch_pin(CLI::App& command, const SwitchWords& row, SearchFlags& flag
         ->type_name(fmt::format("{}", fmt::join(values, "|")));
 }
 
-// What a graph that is not read does not say.
+// Flags for figures that a graph would say if it were read.
 void add_unread(CLI::App& command, Shape& flags) {
     command
         .add_option_function<std::string>(

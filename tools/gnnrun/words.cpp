@@ -31,8 +31,7 @@ namespace {
 // sizes of the plan's, and nothing else of it.
 double times_as_long(const Plan& plan, const ProbeFigures& now) {
     const Schedule& schedule = plan.candidates.front().schedule;
-    const UniformStats all_sizes = sizes_of(plan);
-    const std::shared_ptr<const GraphStats> sizes = all_sizes.numbered(schedule.numbering);
+    const std::shared_ptr<const GraphStats> sizes = sizes_of(plan, schedule.numbering);
     const auto seconds = [&](const Machine& machine) { return cost::predict(schedule, *sizes, machine).epoch_seconds; };
     return seconds(cost::rescaled(plan.machine, now)) / seconds(plan.machine);
 }

@@ -3,6 +3,9 @@
 
 #include <gnnplan/base/error.hpp>
 
+#include <array>
+#include <span>
+
 namespace gnnplan::enumerate {
 namespace {
 
@@ -17,25 +20,29 @@ std::vector<OtherValue> other_parts(const Asked&, const Configuration& chosen) {
     return {other(chosen, "off", &Switches::parts, 0)};
 }
 
-// Rules of a cut, where edges are dealt to ranks. The last two begin with a partitioner.
+struct Rule {
+    CutRule rule;
+    const char* name;
+};
+// The first one needs no partitioner.
+constexpr std::array rules{Rule{CutRule::libra, "libra"}, Rule{CutRule::seeded, "seeded"},
+                           Rule{CutRule::cover, "cover"}};
+
+std::span<const Rule> rules_for(const Pins& pins) { return std::span(rules).first(pins.partition ? rules.size() : 1); }
+
 std::vector<Switches> cuts(const Asked& asked, const Distribution& on, const Switches& so_far) {
     if (on.sharing != Sharing::cut) return with_each(so_far, &Switches::cut_rule, {CutRule::none});
-    const std::vector<CutRule> rules = asked.pins.partition
-                                           ? std::vector{CutRule::libra, CutRule::seeded, CutRule::cover}
-                                           : std::vector{CutRule::libra};
-    return with_each(so_far, &Switches::cut_rule, pinned_or(asked.pins.cut_rule, rules));
+    std::vector<CutRule> all;
+    for (const Rule& each : rules_for(asked.pins)) all.push_back(each.rule);
+    return with_each(so_far, &Switches::cut_rule, pinned_or(asked.pins.cut_rule, all));
 }
 
 std::vector<OtherValue> other_cuts(const Asked& asked, const Configuration& chosen) {
     std::vector<OtherValue> others;
     if (chosen.sharing != Sharing::cut) return others;
-    const auto add = [&](const char* name, CutRule rule) {
-        if (chosen.cut_rule != rule) others.push_back(other(chosen, name, &Switches::cut_rule, rule));
-    };
-    add("libra", CutRule::libra);
-    if (!asked.pins.partition) return others;
-    add("seeded", CutRule::seeded);
-    add("cover", CutRule::cover);
+    for (const Rule& each : rules_for(asked.pins)) {
+        if (each.rule != chosen.cut_rule) others.push_back(other(chosen, each.name, &Switches::cut_rule, each.rule));
+    }
     return others;
 }
 
@@ -79,8 +86,7 @@ std::optional<std::string> why_no_cut(const Asked& asked) {
     const Pins& pins = asked.pins;
     if (!asked.cuts_are_known)
         return "nobody knows how this graph cuts into as many parts as these ranks form; `replication-factor` says "
-               "what "
-               "if, or name the graph's files";
+               "what if, or name the graph's files";
     if (asked.draws) return "drawn edges are not dealt to parts of a cut: leave out `fanout`";
     if (asked.in_shares) return "a cut is made of the whole graph: say `load whole`";
     if (!may_exchange_rows(pins)) return "its ranks exchange the rows that they need: say `exchange rows`";

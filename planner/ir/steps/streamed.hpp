@@ -19,10 +19,10 @@ inline RankWork streamed(const Schedule& schedule, const Operation& step, int ra
         for (const TensorId id : *ids) {
             const Tensor& tensor = tensor_of(schedule, id);
             if (tensor.role == Role::adjacency) continue;
-            const bool edges = tensor.role == Role::edges || tensor.role == Role::summands;
-            ensure(!edges || graph != nullptr, "edges are counted in a graph");
-            work.streamed_bytes += edges ? bytes_of(tensor.dtype, elements_of(schedule, id, *graph, rank))
-                                         : block_bytes(schedule, id, rank);
+            const bool counted = has_counted_rows(tensor.role);
+            ensure(!counted || graph != nullptr, "edges are counted in a graph");
+            work.streamed_bytes += counted ? bytes_of(tensor.dtype, elements_of(schedule, id, *graph, rank))
+                                           : block_bytes(schedule, id, rank);
         }
     }
     work.staged_bytes = 2 * (staging.send_bytes + staging.receive_bytes);

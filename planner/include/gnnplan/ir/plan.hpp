@@ -205,7 +205,8 @@ inline constexpr int max_alternatives = 64;
 bool draws_weighted(const Schedule& schedule);
 
 // Statistics of a plan's graph from the plan alone: its sizes, and how much layers draw at most.
-UniformStats sizes_of(const Plan& plan);
+// `numbering` is the schedule's.
+std::shared_ptr<const GraphStats> sizes_of(const Plan& plan, const Numbering& numbering);
 
 // Checks what a stranger's plan may get wrong beyond each schedule: sizes that disagree, ranks and grid that disagree,
 // orders of the wrong length, a schedule that does not belong to its problem. Throws Error{data}.

@@ -34,6 +34,8 @@ enum class Role : std::uint8_t {
 
 // Whether the executor fills it, or keeps it, before any step runs.
 bool is_resident(Role role);
+// Whether the graph says how many rows a rank has: those of edges and summands.
+bool has_counted_rows(Role role);
 // Whether training changes it and candidates hand it on: weights, biases and moments.
 bool is_model_state(Role role);
 
