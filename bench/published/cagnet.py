@@ -16,9 +16,9 @@ EQUAL = 0.1  # "perform equally well"
 
 
 def exchanges(planner):
-    """The ways to send whole blocks of rows that this gnnplan has; needed rows are not CAGNET's."""
+    """The ways to send whole blocks of rows that this gnnplan has; needed rows are not CAGNET's, whoever sends them."""
     values = re.search(r"--exchange (\S+)", planner.call("plan", "--help-all").stdout).group(1)
-    return [value for value in values.split("|") if value != "rows"]
+    return [value for value in values.split("|") if "rows" not in value]
 
 
 def seconds(planner, name, ranks, variant, *which, hidden=16):
@@ -100,6 +100,28 @@ def cube_summary(found):
     return {"small": sum(three > two for square, (two, three) in amazon.items() if square < 121),
             "equal": abs(amazon[121][1] / amazon[121][0] - 1) <= EQUAL,
             "protein": sum(three < two for (name, _, _), (two, three) in found.items() if name == "Protein")}
+
+
+def why_2d(found, slower):
+    """Of cells in which 2D is predicted faster than 1.5D: {cell: (how many times as long its sparse products, or all but
+    these, would have to take)}. `slower`: the same with sparse products that take twice as long."""
+    result = {}
+    for cell, times in found.items():
+        ahead = fastest_of_15d(times) - times["2D"]
+        products = slower[cell]["2D"] - times["2D"]
+        if ahead > 0:
+            result[cell] = 1 + ahead / products, 1 + ahead / (times["2D"] - products)
+    return result
+
+
+def why_summary(why, summary, wanted=9):
+    """Ranges of both factors, and the second one that makes `wanted` cells right; None without any such cell."""
+    if not why:
+        return None
+    products, rest = (sorted(factors) for factors in zip(*why.values()))
+    missing = max(1, min(wanted - summary["never_2d"], len(rest)))
+    return {"names": ", ".join(sorted({name for name, _ in why})), "cells": len(why), "products": (products[0], products[-1]),
+            "rest": (rest[0], rest[-1]), "enough": rest[missing - 1], "right": summary["never_2d"] + missing}
 
 
 def table(found):

@@ -31,6 +31,18 @@ RDM over CAGNET on 2, 4 and 8 GPUs, mean of the eight data sets, published / pre
 """
 
 
+def cagnet_exceptions(found, summary):
+    why = cagnet.why_summary(cagnet.why_2d(found["cagnet_by_profile"][PRESET], found["cagnet_by_profile"]["SpMM x 0.5"]), summary)
+    if why is None:
+        return ""
+    return f"""
+- **The exceptions are all cells of {why['names']}** ({why['cells']}), and local products are not the reason, although the paper says that short rows
+  and few columns slow them down in 2D: they would have to take {why['products'][0]:.1f} to {why['products'][1]:.0f} times as long. Nearly all of the predicted time is messages.
+  If 2D's took {why['rest'][0]:.2f} to {why['rest'][1]:.2f} times as long, 1.5D would be first; {why['enough']:.2f} times is enough for {why['right']} of {summary['cells']} cells. No figure of the paper
+  says whether they did.
+"""
+
+
 def cagnet_runs(found):
     times, summaries = found["cagnet_by_profile"][PRESET], {name: cagnet.summary(of) for name, of in found["cagnet_by_profile"].items()}
     one, fitted, cubes = summaries[PRESET], cagnet.fit_summary(found["cagnet_fits"]), cagnet.cube_summary(found["cagnet_cubes"])
@@ -60,7 +72,7 @@ of an epoch, 16 hidden features, memory not limited, 1.5D on CAGNET's own grids 
 {cagnet.cube_table(found["cagnet_cubes"])}
 
 {cagnet.sensitivity(summaries)}
-
+{cagnet_exceptions(found, one)}
 Graph partitioning (section IV-A.6): METIS saves much of all communication and less of that of the busiest rank, which decides. Bytes of
 needed rows on 64 ranks against shuffled vertices; Reddit is as printed, the others are counted from the graphs:
 

@@ -117,6 +117,15 @@ class Cagnet(unittest.TestCase):
         found = {("Amazon", 16): {"1D": 3, "1.5D c=2": 4, "1.5D c=4": 2, "2D": 2.5}, ("Amazon", 36): {"1D": 1, "1.5D c=2": 2, "1.5D c=4": 3, "2D": 1.5}}
         self.assertEqual(cagnet.summary(found), {"cells": 2, "never_2d": 1, "best_15d": 1})
 
+    def test_says_how_much_slower_2d_would_have_to_be(self):
+        found = {("Amazon", 16): {"1D": 9, "1.5D c=2": 4, "1.5D c=4": 3, "2D": 2}, ("Reddit", 16): {"1D": 9, "1.5D c=2": 1, "1.5D c=4": 3, "2D": 2}}
+        slower = {cell: {"2D": 2.5} for cell in found}
+        why = cagnet.why_2d(found, slower)
+        self.assertEqual(why, {("Amazon", 16): (3, 1 + 1 / 1.5)})
+        self.assertEqual(cagnet.why_summary(why, cagnet.summary(found), wanted=2),
+                         {"names": "Amazon", "cells": 1, "products": (3, 3), "rest": (1 + 1 / 1.5,) * 2, "enough": 1 + 1 / 1.5, "right": 2})
+        self.assertIsNone(cagnet.why_summary({}, cagnet.summary(found)))
+
     def test_what_fits_is_right_on_both_sides(self):
         small, large = cagnet.MEMORY, cagnet.MEMORY + 1
         told = cagnet.fit_summary([("Reddit", 1, 4, True, small), ("Amazon", 1, 4, False, large), ("Protein", 4, 36, False, small)])

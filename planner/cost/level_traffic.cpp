@@ -6,6 +6,7 @@
 #include "planner/ir/steps/relay_rows.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/row_relay.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -138,23 +139,32 @@ RankLevels traffic_by_level(const Schedule& schedule, const Operation& operation
     return traffic;
 }
 
-std::optional<TensorId> exchanged_by_need(const Schedule& schedule, const Operation& operation) {
+std::optional<RowRequestStep> exchanged_by_need(const Schedule& schedule, const Operation& operation) {
     const SpmmStep* product = product_of(operation);
-    if (product == nullptr) return requested_rows(operation);
+    // Of rows that are relayed, some are not asked for.
+    if (const auto* request = std::get_if<RowRequestStep>(&operation))
+        return request->targets || request->relayed ? std::nullopt : std::optional(*request);
+    if (product == nullptr || !by_need(product->exchange)) return std::nullopt;
     const Tensor& matrix = tensor_of(schedule, product->matrix);
-    const bool rows_alone = product->exchange == Exchange::rows && !gathers_matrix(schedule.grid, matrix);
-    return rows_alone && !deals_rows(matrix) ? std::optional(product->matrix) : std::nullopt;
+    if (gathers_matrix(schedule.grid, matrix) || deals_rows(matrix)) return std::nullopt;
+    return RowRequestStep{product->matrix, false, product->exchange == Exchange::relayed_rows};
 }
 
-// The requests of one rank after the other: the graph's answers about its rows are at hand.
-std::vector<RankLevels> requests_by_level(const Schedule& schedule, TensorId matrix, const GraphStats& graph,
-                                          const Machine& machine) {
-    const Step step{"", Phase::setup, RowRequestStep{matrix}};
+// Goes through one rank after the other: the graph's answers about its rows are at hand.
+std::vector<RankLevels> requests_by_level(const Schedule& schedule, const RowRequestStep& request,
+                                          const GraphStats& graph, const Machine& machine) {
+    const Step step{"", Phase::setup, RowRequestStep{request.matrix}};
     const StepMessages messages(schedule, step, graph);
+    const RowRelay relay(schedule, tensor_of(schedule, request.matrix));
+    const auto asked = [&](int rank, int peer) {
+        if (!request.relayed) return messages.between(rank, peer);
+        const SentRows rows = relay.sent(graph, peer, rank);
+        return Message{rank, peer, 4 * rows.rows, rows.messages};
+    };
     std::vector<RankLevels> requests(static_cast<std::size_t>(schedule.grid.size()));
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
         for (const int peer : messages.peers(rank)) {
-            const Message message = messages.between(rank, peer);
+            const Message message = asked(rank, peer);
             const Level level = level_between(rank, peer, machine);
             LevelTraffic& own = requests[static_cast<std::size_t>(rank)][level];
             LevelTraffic& others = requests[static_cast<std::size_t>(peer)][level];

@@ -33,12 +33,13 @@ using RankLevels = std::array<LevelTraffic, 2>;
 RankLevels traffic_by_level(const Schedule& schedule, const Operation& operation, const StepMessages& messages,
                             const Machine& machine, const CostedRanks& on, int rank);
 
-// Whether all that the step exchanges are needed rows of a matrix, or the requests for them: then what it exchanges
-// follows from the requests, and how wide rows are. None else, nor where nonzeros travel as well, or rows are dealt.
-std::optional<TensorId> exchanged_by_need(const Schedule& schedule, const Operation& operation);
+// The request for needed rows of a matrix, where all that the step exchanges are these rows, or the requests for them:
+// then what it exchanges follows from the requests, and how wide rows are. None else, nor where nonzeros travel as
+// well, or rows are dealt.
+std::optional<RowRequestStep> exchanged_by_need(const Schedule& schedule, const Operation& operation);
 
-// The requests for rows of a matrix, of every rank.
-std::vector<RankLevels> requests_by_level(const Schedule& schedule, TensorId matrix, const GraphStats& graph,
-                                          const Machine& machine);
+// What each rank would request, 4 bytes a row, if it asked whoever sends it a row of a matrix.
+std::vector<RankLevels> requests_by_level(const Schedule& schedule, const RowRequestStep& request,
+                                          const GraphStats& graph, const Machine& machine);
 
 }  // namespace gnnplan::cost

@@ -5,6 +5,7 @@
 
 #include <gnnplan/ir/panel_relay.hpp>
 #include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/row_relay.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
@@ -111,7 +112,7 @@ private:
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
     const Grid& grid = schedule.grid;
     CostedRanks on;
-    if (graph.exact()) {
+    if (graph.exact() || relays_rows(schedule)) {
         on.ranks.resize(static_cast<std::size_t>(grid.size()));
         std::iota(on.ranks.begin(), on.ranks.end(), 0);
         if (shares_cards(grid, machine)) on.nodes = nodes_of({on.ranks.begin(), on.ranks.end()}, machine);
@@ -204,10 +205,10 @@ std::vector<int> RanksOfSteps::classes_of_peers(const Schedule& schedule, const 
 // there are pairs of ranks to find out how many.
 const std::vector<RankLevels>* RanksOfSteps::requests_for(const Schedule& schedule, const Operation& operation,
                                                           const GraphStats& graph) {
-    const std::optional<TensorId> matrix = exchanged_by_need(schedule, operation);
-    if (!matrix) return nullptr;
-    const auto [entry, is_new] = requests_.try_emplace(signature_of(schedule, RowRequestStep{*matrix}));
-    if (is_new) entry->second = requests_by_level(schedule, *matrix, graph, machine_);
+    const std::optional<RowRequestStep> request = exchanged_by_need(schedule, operation);
+    if (!request) return nullptr;
+    const auto [entry, is_new] = requests_.try_emplace(signature_of(schedule, *request));
+    if (is_new) entry->second = requests_by_level(schedule, *request, graph, machine_);
     return &entry->second;
 }
 

@@ -117,7 +117,7 @@ double RankStep::communication(const RankLevels& traffic, double node_seconds) c
 // needed rows is packed, too.
 double RankStep::product(const SpmmStep& spmm, const RankLevels& traffic, RankWork& work) const {
     double seconds = 0;
-    if (spmm.exchange == Exchange::rows) {
+    if (by_need(spmm.exchange)) {
         work.staged_bytes += 2 * (traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes);
     }
     if (calibration() != nullptr && !calibration()->gather.empty()) {

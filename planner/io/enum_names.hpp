@@ -99,7 +99,7 @@ struct EnumNames<NodeAxis> {
 };
 template <>
 struct EnumNames<Exchange> {
-    static constexpr std::array<std::string_view, 4> names{"none", "panels", "rows", "relay"};
+    static constexpr std::array<std::string_view, 5> names{"none", "panels", "rows", "relay", "relayed_rows"};
 };
 template <>
 struct EnumNames<Normalisation> {

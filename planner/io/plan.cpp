@@ -31,7 +31,7 @@ void encode_candidate(Document& object, const Candidate& candidate, const Plan& 
            "schedule and configuration differ in their grid");
     ensure(candidate.schedule.blocking == machine.blocking, "schedule and machine differ in their blocking");
     const bool relays = std::any_of(candidate.schedule.steps.begin(), candidate.schedule.steps.end(),
-                                    [](const Step& step) { return relaying(step.operation) != nullptr; });
+                                    [](const Step& step) { return by_nodes(step.operation); });
     ensure(!relays || candidate.schedule.ranks_per_node == machine.ranks_per_node,
            "schedule and machine differ in the ranks of a node");
     object.set("configuration", encode(candidate.configuration));

@@ -11,13 +11,13 @@
 namespace gnnplan {
 namespace {
 
-// Bytes of the row requests that this rank sends for `matrix`; 0 if needed rows are not exchanged.
+// Bytes of the numbers of rows of `matrix` that this rank needs, or passes on; 0 if needed rows are not exchanged.
 std::int64_t request_bytes(const Schedule& schedule, TensorId matrix, const GraphStats& graph, int rank) {
     std::int64_t bytes = 0;
     for (const Step& step : schedule.steps) {
         const auto* request = std::get_if<RowRequestStep>(&step.operation);
         if (request != nullptr && request->matrix == matrix)
-            bytes += traffic_of(schedule, step, graph, rank).sent_bytes;
+            bytes += traffic_of(schedule, step, graph, rank).sent_bytes + request->passed_bytes(schedule, graph, rank);
     }
     return bytes;
 }
@@ -77,9 +77,10 @@ void add_sparse_bytes(const Schedule& schedule, const GraphStats& graph, int ran
         plan.adjacency_bytes += adjacency_block_bytes(schedule, static_cast<TensorId>(id), graph, rank);
     }
     for (const Step& step : schedule.steps) {
-        if (!std::holds_alternative<RowRequestStep>(step.operation)) continue;
+        const auto* request = std::get_if<RowRequestStep>(&step.operation);
+        if (request == nullptr) continue;
         const RankTraffic indices = traffic_of(schedule, step, graph, rank);
-        plan.request_bytes += indices.sent_bytes;
+        plan.request_bytes += indices.sent_bytes + request->passed_bytes(schedule, graph, rank);
         plan.served_bytes += indices.received_bytes;
     }
 }

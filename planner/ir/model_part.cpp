@@ -36,7 +36,8 @@ ModelPart part_of(const SpmmStep& product) {
     if (product.overlap) return ModelPart::spmm_overlapped;
     switch (product.exchange) {
         case Exchange::none: return ModelPart::spmm;
-        case Exchange::rows: return ModelPart::spmm_rows;
+        case Exchange::rows:
+        case Exchange::relayed_rows: return ModelPart::spmm_rows;
         default: return ModelPart::spmm_panels;
     }
 }

@@ -16,6 +16,11 @@ const SpmmStep* relaying(const Operation& operation) {
     return product != nullptr && product->exchange == Exchange::relay ? product : nullptr;
 }
 
+bool by_nodes(const Operation& operation) {
+    const SpmmStep* product = product_of(operation);
+    return product != nullptr && (product->exchange == Exchange::relay || product->exchange == Exchange::relayed_rows);
+}
+
 PanelRelay::PanelRelay(const Schedule& schedule, const SpmmStep& product)
     : schedule_(schedule),
       matrix_(tensor_of(schedule, product.matrix)),

@@ -52,7 +52,8 @@ public:
         plan.adjacency_bytes += edge_order_bytes(schedule_, reordered_, graph_, rank);
         for (const Step* step : requests_) {
             const RankTraffic indices = slices_.traffic(*step, rank);
-            plan.request_bytes += indices.sent_bytes;
+            const auto& request = std::get<RowRequestStep>(step->operation);
+            plan.request_bytes += indices.sent_bytes + request.passed_bytes(schedule_, graph_, rank);
             plan.served_bytes += indices.received_bytes;
         }
         add_load_and_peak(schedule_, graph_, rank, plan);

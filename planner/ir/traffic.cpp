@@ -2,6 +2,7 @@
 #include "planner/ir/steps/relay_rows.hpp"
 
 #include <gnnplan/ir/classes.hpp>
+#include <gnnplan/ir/panel_relay.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
@@ -88,8 +89,9 @@ public:
     void add_steps(const Step& step, std::int64_t times) {
         if (relaying(step.operation) != nullptr) return add_relay(step, times);
         const bool by_graph = depends_on_graph(schedule_, step.operation);
-        // Statistics expect the same of ranks of the same sizes, but for rounding.
-        if ((by_graph && graph_.exact()) || varies_with_rank(step.operation)) {
+        // Statistics expect the same of ranks of the same sizes, but for rounding, and for who shares a node.
+        const bool apart = by_graph && (graph_.exact() || by_nodes(step.operation));
+        if (apart || varies_with_rank(step.operation)) {
             if (slices_.matrix_of(step))
                 add_by_slices(step, times);
             else

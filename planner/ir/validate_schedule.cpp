@@ -2,6 +2,7 @@
 #include "planner/ir/schedule_checks.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace gnnplan {
@@ -97,18 +98,21 @@ private:
     // Rows are asked for once, before products that exchange them.
     void follow_indices(const Step& step) {
         if (const std::optional<TensorId> matrix = requested_rows(step.operation)) {
-            require(phase_ == Phase::setup && indexed_.insert(*matrix).second, step, *matrix,
+            const bool relayed = std::get<RowRequestStep>(step.operation).relayed;
+            require(phase_ == Phase::setup && indexed_.try_emplace(*matrix, relayed).second, step, *matrix,
                     "other than once, in setup");
         }
         follow_targets(step);
         const SpmmStep* spmm = product_of(step.operation);
         if (spmm == nullptr) return;
         // An indexed matrix is stored by needed rows: whole panels would meet the wrong columns.
-        const bool needed_rows = spmm->exchange == Exchange::rows;
+        const bool needed_rows = by_need(spmm->exchange);
         const TensorId stored = tensor_of(schedule_, spmm->matrix).structure.value_or(spmm->matrix);
         require(
             needed_rows == indexed_.contains(stored), step, spmm->matrix,
             needed_rows ? "before its needed rows are known" : "with whole panels, although its needed rows are known");
+        require(!needed_rows || indexed_.at(stored) == (spmm->exchange == Exchange::relayed_rows), step, spmm->matrix,
+                "with its rows in another order than they were asked for");
     }
 
     // Owners are told once which of their rows they will get sums of.
@@ -126,7 +130,8 @@ private:
 
     const Schedule& schedule_;
     Phase phase_ = Phase::setup;
-    std::set<TensorId> written_, summands_, dropped_, cached_, indexed_, told_;
+    std::set<TensorId> written_, summands_, dropped_, cached_, told_;
+    std::map<TensorId, bool> indexed_;  // matrices whose needed rows are known, and whether these are relayed
 };
 
 }  // namespace

@@ -85,16 +85,15 @@ TensorId Builder::adjacency(int l, Direction direction, RowSplit split) {
 }
 
 // Setup steps come first in the list, in the order in which they were found to be needed.
-void Builder::request_rows(TensorId matrix, bool targets) {
-    const std::string name = (targets ? "index.targets." : "index.") + tensor(matrix).name;
+void Builder::request_rows(RowRequestStep request) {
+    const std::string name = (request.targets ? "index.targets." : "index.") + tensor(request.matrix).name;
     std::size_t position = 0;
     for (; position < schedule_.steps.size() && schedule_.steps[position].phase == Phase::setup; ++position) {
         if (schedule_.steps[position].name == name) return;
     }
     // Before every product of setup, which may need them.
-    schedule_.steps.insert(
-        schedule_.steps.begin(),
-        Step{name, Phase::setup, RowRequestStep{matrix, targets}, {Pass::forward, layer_, OpKind::aggregate}});
+    schedule_.steps.insert(schedule_.steps.begin(),
+                           Step{name, Phase::setup, request, {Pass::forward, layer_, OpKind::aggregate}});
 }
 
 SpmmStep Builder::product(int l, Direction direction) {
@@ -102,8 +101,9 @@ SpmmStep Builder::product(int l, Direction direction) {
     const Tensor& m = tensor(matrix);
     SpmmStep product{matrix, {}, {}, Exchange::none, false};
     product.follow(configuration(), schedule_.grid, m);
-    if (m.cut()) request_rows(m.structure.value_or(matrix), true);
-    if (product.exchange == Exchange::rows) request_rows(m.structure.value_or(matrix));
+    const TensorId stored = m.structure.value_or(matrix);
+    if (m.cut()) request_rows({stored, true});
+    if (by_need(product.exchange)) request_rows({stored, false, product.exchange == Exchange::relayed_rows});
     return product;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gnnplan/ir/classes.hpp>
 #include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/panel_relay.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>
@@ -60,7 +61,7 @@ public:
     }
 
 private:
-    static bool by_relay(const SpmmStep* product) { return product->exchange == Exchange::relay; }
+    static bool by_relay(const SpmmStep* product) { return by_nodes(*product); }
 
     // A rank keeps all pieces of a block until it has passed them on, so that smaller ones would not make buffers
     // smaller.

@@ -89,7 +89,7 @@ public:
     SpmmStep product(int l, Direction direction);
     // A step of setup in which ranks ask each other for the rows that they need of operands of `matrix`. With `targets`
     // of a cut, they tell each other the rows that they have summands of.
-    void request_rows(TensorId matrix, bool targets = false);
+    void request_rows(RowRequestStep request);
     // `in` in the layout of `to`, under the name `out` with a suffix, or `in` itself if it is there. `reader`: the
     // operation that wants the result there. Its rows are those of `space`, if one is given: rows that the space lacks
     // are left out, and rows that only the space has are zero.

@@ -85,18 +85,11 @@ std::vector<float> block_scales(const DegreeScales& scales, bool transposed, boo
     return found;
 }
 
-std::vector<std::int32_t> compact_columns(LocalBlock& block) {
-    std::vector<std::int32_t> index(at(block.columns), 0);
-    for (const std::int32_t c : block.column()) index[at(c)] = 1;
-    std::vector<std::int32_t> kept;
-    for (std::size_t c = 0; c < index.size(); ++c) {
-        if (index[c] == 0) continue;
-        index[c] = static_cast<std::int32_t>(kept.size());
-        kept.push_back(static_cast<std::int32_t>(c));
-    }
-    for (std::int32_t& c : block.column()) c = index[at(c)];
-    block.columns = static_cast<std::int64_t>(kept.size());
-    return kept;
+void number_columns(LocalBlock& block, std::span<const std::int32_t> kept) {
+    std::vector<std::int32_t> number(at(block.columns), 0);
+    for (std::size_t i = 0; i < kept.size(); ++i) number[at(kept[i])] = static_cast<std::int32_t>(i);
+    for (std::int32_t& c : block.column()) c = number[at(c)];
+    block.columns = std::ssize(kept);
 }
 
 }  // namespace gnnplan::data

@@ -134,8 +134,9 @@ std::int64_t distinct_columns(const Graph& graph, MatrixId which, Range rows, Ra
 // The same of several matrices: A^T or A, or of what each layer has drawn.
 std::int64_t columns_met(const Graph& graph, bool transposed, Range rows, Range columns);
 
-// Renumbers the columns of a block without those that hold nothing, and returns the old numbers of those that are left,
-// ascending; block.columns becomes their count, its panels those of the old numbers.
-std::vector<std::int32_t> compact_columns(LocalBlock& block);
+// Renumbers the columns of a block to those that are kept, all that hold something among them: the i-th of these
+// becomes column i. block.columns becomes their count, its panels are those of the old numbers, and within a row of a
+// panel columns stay in the order of their old numbers.
+void number_columns(LocalBlock& block, std::span<const std::int32_t> kept);
 
 }  // namespace gnnplan::data

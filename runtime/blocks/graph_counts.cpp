@@ -2,6 +2,7 @@
 
 #include "runtime/blocks/block.hpp"
 #include "runtime/blocks/column_profile.hpp"
+#include "runtime/blocks/column_users.hpp"
 #include "runtime/blocks/reuse.hpp"
 #include "runtime/blocks/row_tally.hpp"
 
@@ -73,6 +74,25 @@ public:
         return last_;
     }
 
+    // `walk` adds the columns of some of the rows, likewise.
+    template <class Walk>
+    std::vector<std::int64_t> find_next(MatrixId which, const std::vector<Range>& rows, Range columns, Walk walk) {
+        const std::lock_guard lock(mutex_);
+        std::vector<std::int64_t> key{which.transposed ? 1 : 0, which.sample, which.part};
+        for (const Range& range : rows) key.insert(key.end(), {range.begin, range.end});
+        const auto [entry, is_new] = users_.try_emplace(std::move(key), rows.size());
+        ColumnUsers& users = entry->second;
+        for (std::size_t i = 0; is_new && i < rows.size(); ++i) {
+            tally_.clear();
+            const Range ones = walk(rows[i], tally_);
+            users.add(i, tally_, ones);
+        }
+        if (is_new) users.finish(), users_bytes_ += users.bytes();
+        std::vector<std::int64_t> found = users.by_next(columns);
+        if (users_bytes_ > most_bytes_) users_.clear(), users_bytes_ = 0;
+        return found;
+    }
+
     template <class Make>
     ReuseHistogram find_reuse(MatrixId which, Range rows, Range columns, std::int64_t panel_columns, Make make) {
         const std::lock_guard lock(mutex_);
@@ -99,8 +119,9 @@ private:
     std::map<Key, std::shared_ptr<const ColumnProfile>> profiles_;
     Key last_key_{false, 0, 0};  // the last question, which is mostly the next one, too
     std::shared_ptr<const ColumnProfile> last_;
+    std::map<std::vector<std::int64_t>, ColumnUsers> users_;  // by the matrix and the ranges of rows
     std::int64_t most_bytes_;
-    std::int64_t bytes_ = 0;
+    std::int64_t bytes_ = 0, users_bytes_ = 0;
     ColumnTally tally_;
 };
 
@@ -137,16 +158,27 @@ Range GraphCounts::diagonal_of(MatrixId which, Range rows) const {
 
 std::shared_ptr<const ColumnProfile> GraphCounts::profile(MatrixId which, Range rows) const {
     which = stored(which);
-    return cache_->find(which, rows, [&](ColumnTally& tally) {
-        if (which.sample != MatrixId::any_sample) {
-            const OffDiagonal& off = matrices_->off_diagonal(graph_, part_of(which, MatrixId::all_parts));
-            tally_rows(graph_, which, off, rows, *order_, tally);
-            return off.full_diagonal ? diagonal_of(which, rows) : Range{};
-        }
-        for (int layer = 1; layer <= samples(); ++layer)
-            tally_rows(graph_, MatrixId(which.transposed, layer), {}, rows, *order_, tally);
-        return Range{};
-    });
+    return cache_->find(which, rows, [&](ColumnTally& counted) { return tally(which, rows, counted); });
+}
+
+// Adds the columns of rows, and returns those that hold one more.
+Range GraphCounts::tally(MatrixId which, Range rows, ColumnTally& tally) const {
+    if (which.sample != MatrixId::any_sample) {
+        const OffDiagonal& off = matrices_->off_diagonal(graph_, part_of(which, MatrixId::all_parts));
+        tally_rows(graph_, which, off, rows, *order_, tally);
+        return off.full_diagonal ? diagonal_of(which, rows) : Range{};
+    }
+    for (int layer = 1; layer <= samples(); ++layer)
+        tally_rows(graph_, MatrixId(which.transposed, layer), {}, rows, *order_, tally);
+    return {};
+}
+
+std::vector<std::int64_t> GraphCounts::columns_by_next(MatrixId which, const std::vector<Range>& rows,
+                                                       Range columns) const {
+    if (rows.size() > ColumnUsers::most_ranges) return GraphStats::columns_by_next(which, rows, columns);
+    which = stored(which);
+    return cache_->find_next(which, rows, columns,
+                             [&](Range of, ColumnTally& counted) { return tally(which, of, counted); });
 }
 
 std::int64_t GraphCounts::row_nonzeros(MatrixId which, Range rows) const {

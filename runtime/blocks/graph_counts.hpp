@@ -11,6 +11,7 @@
 namespace gnnplan::data {
 
 class ColumnProfile;
+class ColumnTally;
 
 // Exact answers in a numbering that is known vertex by vertex.
 class NumberedCounts : public GraphStats {
@@ -41,6 +42,9 @@ public:
     std::int64_t block_nonzeros(MatrixId which, Range rows, Range columns) const override;
     std::int64_t distinct_columns(MatrixId which, Range rows, Range columns) const override;
     std::int64_t columns_met(bool transposed, Range rows, Range columns) const override;
+    // The first question about these ranges scans their nonzeros (ColumnUsers), and answers are kept.
+    std::vector<std::int64_t> columns_by_next(MatrixId which, const std::vector<Range>& rows,
+                                              Range columns) const override;
     // The first question about a block scans the nonzeros of its rows (reuse.hpp).
     ReuseHistogram reuse(MatrixId which, Range rows, Range columns, std::int64_t panel_columns) const override;
     int samples() const override { return static_cast<int>(graph_.drawn.size()); }
@@ -65,6 +69,7 @@ private:
     MatrixId stored(MatrixId which) const;
     Range diagonal_of(MatrixId which, Range rows) const;
     std::shared_ptr<const ColumnProfile> profile(MatrixId which, Range rows) const;
+    Range tally(MatrixId which, Range rows, ColumnTally& tally) const;
 
     const Graph& graph_;
     std::shared_ptr<const std::vector<std::uint8_t>> subset_;

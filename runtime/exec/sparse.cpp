@@ -4,31 +4,22 @@
 #include <utility>
 
 namespace gnnplan::exec {
-namespace {
 
-std::vector<std::int32_t> columns_with_nonzeros(const data::Graph& graph, MatrixId which, Range rows, Range columns,
-                                                const data::VertexOrder* order) {
-    const std::vector<std::int32_t> nonzeros = data::column_nonzeros(graph, which, rows, columns, order);
-    std::vector<std::int32_t> needed;
-    for (std::size_t column = 0; column < nonzeros.size(); ++column) {
-        if (nonzeros[column] > 0) needed.push_back(static_cast<std::int32_t>(column));
-    }
-    return needed;
-}
-
-}  // namespace
-
-SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank, bool needed_rows,
+SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank, const RowRequestStep* request,
                        const data::Graph& graph, const data::DegreeScales& scales, const data::NumberedCounts& counts,
                        kernels::Device& device, MemoryTracker& tracker)
     : matrix_(matrix),
+      grid_(schedule.grid),
       blocking_(schedule.blocking),
       which_(matrix.matrix_on(schedule.grid, rank)),
       rows_(matrix_rows(schedule.grid, matrix, rank)),
-      needed_rows_(needed_rows),
+      needed_rows_(request != nullptr),
       cut_(matrix.cut()) {
     const Grid& grid = schedule.grid;
     const Range rows = rows_;
+    const std::optional<RowRelay> relay = request != nullptr && request->relayed
+                                              ? std::optional<RowRelay>(std::in_place, schedule, matrix)
+                                              : std::nullopt;
     const std::vector<Stage> stages = stages_of(grid, matrix, rank);
     std::int64_t edges = 0;
     for (const Stage& from : stages) {
@@ -36,10 +27,12 @@ SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank,
         stage.piece = from.piece;
         stage.first_edge = edges;
         for (const Stage::Service& service : from.rows) {
+            const Piece piece{service.columns, rank, service.rank};
             const Range theirs = matrix_rows(grid, matrix, service.rank);
             const MatrixId of_theirs = matrix.matrix_on(grid, service.rank);
-            const std::int64_t needed =
-                needed_rows ? counts.distinct_columns(of_theirs, theirs, service.columns) : service.columns.size();
+            std::int64_t needed = service.columns.size();
+            if (needed_rows_) needed = counts.distinct_columns(of_theirs, theirs, service.columns);
+            if (relay) needed = relay->straight(counts, service.rank, piece);
             stage.rows.push_back({service.rank, service.columns, needed, nullptr});
         }
         if (from.piece) {
@@ -50,7 +43,7 @@ SparsePart::SparsePart(const Schedule& schedule, const Tensor& matrix, int rank,
         stages_.push_back(std::move(stage));
     }
     const data::VertexOrder* order = data::cutting_order(graph, counts);
-    if (needed_rows) find_requests(rows, rank, graph, order, device, tracker);
+    if (needed_rows_) find_requests(rank, relay ? &*relay : nullptr, graph, order, device, tracker);
     if (cut_) find_targets(grid, rank, graph, order, counts, device, tracker);
     for (SparseStage& stage : stages_) {
         if (!stage.piece || stage.piece->matrix_root != rank) continue;
@@ -80,44 +73,6 @@ kernels::Csr SparsePart::nonzeros(const SparseStage& stage, const std::byte* rec
     const std::int64_t panels = panel_count(stage.piece->columns.size(), matrix_.storage.panel_columns);
     return data::view_of(bytes, rows_.size(), stage.dense_rows, stage.nonzeros, panels, !matrix_.storage.factored,
                          row_start_bytes(blocking_, stage.nonzeros));
-}
-
-void SparsePart::find_requests(const Range& rows, int rank, const data::Graph& graph, const data::VertexOrder* order,
-                               kernels::Device& device, MemoryTracker& tracker) {
-    std::int64_t bytes = 0;
-    for (SparseStage& stage : stages_) {
-        if (!stage.piece || stage.piece->dense_root == rank) continue;
-        stage.request = columns_with_nonzeros(graph, which_, rows, stage.piece->columns, order);
-        stage.dense_rows = static_cast<std::int64_t>(stage.request.size());
-        // It stays: nobody owns what is only looked at.
-        stage.request_on_device = device.take(nullptr, std::as_bytes(std::span(stage.request)));
-        bytes += 4 * stage.dense_rows;
-    }
-    requests_charge_ = charge_until_uploaded(tracker, bytes);
-    requests_on_device_charge_ = Charge(tracker, bytes, Holder::tensors);
-}
-
-// Rows with nonzeros are columns with some of the transpose. They ascend, so those of one owner follow each other.
-void SparsePart::find_targets(const Grid& grid, int rank, const data::Graph& graph, const data::VertexOrder* order,
-                              const data::NumberedCounts& counts, kernels::Device& device, MemoryTracker& tracker) {
-    const Range all{0, matrix_.columns};
-    stored_ = columns_with_nonzeros(graph, transpose_of(which_), all, rows_, order);
-    const Range own = dense_rows(grid, matrix_, rank);
-    const auto place_of = [&](std::int64_t row) {
-        return std::lower_bound(stored_.begin(), stored_.end(), row) - stored_.begin();
-    };
-    for (int ix = 0; ix < grid.x; ++ix) {
-        TargetRows of;
-        of.rank = grid.neighbour(rank, Axis::x, ix);
-        const Range theirs = dense_rows(grid, matrix_, of.rank);
-        of.stored = {place_of(theirs.begin), place_of(theirs.end)};
-        of.received = counts.distinct_columns(transpose_of(matrix_.matrix_on(grid, of.rank)), all, own);
-        targets_.push_back(std::move(of));
-    }
-    stored_on_device_ = device.take(nullptr, std::as_bytes(std::span(stored_)));
-    const auto bytes = static_cast<std::int64_t>(stored_on_device_->size());
-    stored_charge_ = charge_until_uploaded(tracker, bytes);
-    stored_on_device_charge_ = Charge(tracker, bytes, Holder::tensors);
 }
 
 void SparsePart::store_blocks(const data::Graph& graph, const data::DegreeScales& scales,
@@ -150,52 +105,13 @@ void SparsePart::store_blocks(const data::Graph& graph, const data::DegreeScales
 }
 
 void SparsePart::keep_block(const SparseStage& stage, data::LocalBlock& block, kernels::Device& device) {
-    if (needed_rows_ && stage.dense_rows != stage.piece->columns.size()) data::compact_columns(block);
+    if (!stage.sources.empty()) data::number_columns(block, stage.request);
     StoredBlock& kept = blocks_[*stage.block];
     kept.memory = kernels::take(device, block.release());
     kept.nonzeros = data::view_of(kept.bytes(), block.rows, block.columns, block.nonzeros(), block.panels(),
                                   !matrix_.storage.factored, row_start_bytes(blocking_, block.nonzeros()));
     kept.prepared = device.prepare(kept.nonzeros);
     kept.nonzeros.prepared = kept.prepared.get();
-}
-
-// Stage by stage, since a rank may ask another one at several.
-void SparsePart::exchange_indices(comm::Communicator& world, kernels::Device& device, MemoryTracker& tracker) {
-    std::int64_t bytes = 0;
-    for (SparseStage& stage : stages_) {
-        std::vector<comm::Send> sends;
-        std::vector<comm::Receive> receives;
-        if (!stage.request.empty()) {
-            const kernels::DeviceMemory& request = *stage.request_on_device;
-            sends.push_back({stage.piece->dense_root, {request.data(), request.size()}});
-        }
-        for (RowService& service : stage.rows) {
-            service.index = device.allocate(4 * static_cast<std::size_t>(service.needed));
-            bytes += 4 * service.needed;
-            if (service.needed == 0) continue;
-            receives.push_back({service.rank, {service.index->data(), service.index->size()}});
-        }
-        world.exchange(sends, receives);
-    }
-    services_charge_ = Charge(tracker, bytes, Holder::tensors);
-}
-
-void SparsePart::exchange_targets(comm::Communicator& world, kernels::Device& device, MemoryTracker& tracker) {
-    std::int64_t bytes = 0;
-    std::vector<comm::Send> sends;
-    std::vector<comm::Receive> receives;
-    for (TargetRows& of : targets_) {
-        if (of.rank == world.rank()) continue;
-        if (!of.stored.empty()) {
-            const auto* index = reinterpret_cast<const std::byte*>(stored_index(of));
-            sends.push_back({of.rank, {index, 4 * static_cast<std::size_t>(of.stored.size())}});
-        }
-        of.index = device.allocate(4 * static_cast<std::size_t>(of.received));
-        bytes += 4 * of.received;
-        if (of.received > 0) receives.push_back({of.rank, {of.index->data(), of.index->size()}});
-    }
-    world.exchange(sends, receives);
-    targets_charge_ = Charge(tracker, bytes, Holder::tensors);
 }
 
 ValueScales::ValueScales(const Tensor& matrix, int rank, const SparsePart& part, const data::DegreeScales& scales,
@@ -215,11 +131,10 @@ ValueScales::ValueScales(const Tensor& matrix, int rank, const SparsePart& part,
         std::vector<float> column;
         if (stage.piece) column = cut(false, columns);
         if (stage.piece && part.needed_rows() && stage.piece->dense_root != rank) {
-            for (std::size_t i = 0; i < stage.request.size(); ++i) {
-                column[i] = column[static_cast<std::size_t>(stage.request[i])];  // they ascend
-            }
-            column.resize(stage.request.size());
-            column.shrink_to_fit();
+            std::vector<float> needed;
+            needed.reserve(stage.request.size());
+            for (const std::int32_t row : stage.request) needed.push_back(column[static_cast<std::size_t>(row)]);
+            column = std::move(needed);
         }
         column_.push_back(kernels::take(device, std::move(column)));
         bytes += static_cast<std::int64_t>(column_.back()->size());

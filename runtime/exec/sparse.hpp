@@ -8,11 +8,13 @@
 #include "runtime/exec/memory_tracker.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/row_relay.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::exec {
@@ -24,6 +26,13 @@ struct RowService {
     std::int64_t needed = 0;  // how many of them the rank needs
     // Which (32-bit, from the begin of `rows`), on the device; known after the index exchange.
     std::unique_ptr<kernels::DeviceMemory> index;
+};
+// Rows that this rank has got at a stage before, and passes on to one that comes to their piece now.
+struct RowPassing {
+    int rank = 0;
+    std::size_t got = 0;  // the stage
+    std::int64_t rows = 0;
+    std::unique_ptr<kernels::DeviceMemory> index;  // which of those that it got (32-bit), on the device
 };
 struct NonzeroService {
     int rank = 0;
@@ -37,10 +46,14 @@ struct SparseStage {
     std::int64_t nonzeros = 0;         // of the piece
     std::int64_t first_edge = 0;       // those of the stages before: where its own begin in tensors of edges
     std::int64_t dense_rows = 0;  // rows of the dense operand that the piece meets: all of them, or the needed ones
-    // The needed ones, from the begin of the piece; of rows that others hold. In the host's memory, and on the device.
+    // The needed ones, from the begin of the piece, in the order in which they come; of rows that others hold. In the
+    // host's memory, and on the device.
     std::vector<std::int32_t> request;
+    // From whom how many of them come, in that order: the rank that holds them first.
+    std::vector<std::pair<int, std::int64_t>> sources;
     std::unique_ptr<kernels::DeviceMemory> request_on_device;
     std::vector<RowService> rows;
+    std::vector<RowPassing> passed;
     std::vector<NonzeroService> sent;
 };
 
@@ -64,11 +77,11 @@ struct StoredBlock {
 
 class SparsePart {
 public:
-    // `matrix` is the adjacency that stores the nonzeros. Cuts the pieces stored on `rank` out of the graph. With
-    // `needed_rows`, columns of pieces whose dense rows others hold are renumbered to the needed rows.
-    SparsePart(const Schedule& schedule, const Tensor& matrix, int rank, bool needed_rows, const data::Graph& graph,
-               const data::DegreeScales& scales, const data::NumberedCounts& counts, kernels::Device& device,
-               MemoryTracker& tracker);
+    // `matrix` is the adjacency that stores the nonzeros. Cuts the pieces stored on `rank` out of the graph. With a
+    // request for rows, columns of pieces whose dense rows others hold are renumbered to the needed rows.
+    SparsePart(const Schedule& schedule, const Tensor& matrix, int rank, const RowRequestStep* request,
+               const data::Graph& graph, const data::DegreeScales& scales, const data::NumberedCounts& counts,
+               kernels::Device& device, MemoryTracker& tracker);
 
     bool needed_rows() const { return needed_rows_; }
     // Bytes of the nonzeros multiplied at a stage, as they are sent.
@@ -96,8 +109,12 @@ private:
     void store_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::VertexOrder* order,
                       kernels::Device& device, MemoryTracker& tracker);
     void keep_block(const SparseStage& stage, data::LocalBlock& block, kernels::Device& device);
-    void find_requests(const Range& rows, int rank, const data::Graph& graph, const data::VertexOrder* order,
+    void find_requests(int rank, const RowRelay* relay, const data::Graph& graph, const data::VertexOrder* order,
                        kernels::Device& device, MemoryTracker& tracker);
+    void order_by_source(int rank, const RowRelay& relay, const data::Graph& graph, const data::VertexOrder* order);
+    std::int64_t find_passed(int rank, const RowRelay& relay, const data::Graph& graph, const data::VertexOrder* order,
+                             kernels::Device& device);
+    std::vector<bool> needed_by(int rank, const data::Graph& graph, const data::VertexOrder* order) const;
     void find_targets(const Grid& grid, int rank, const data::Graph& graph, const data::VertexOrder* order,
                       const data::NumberedCounts& counts, kernels::Device& device, MemoryTracker& tracker);
 
@@ -106,6 +123,7 @@ private:
     }
 
     const Tensor& matrix_;
+    const Grid& grid_;
     Blocking blocking_;
     MatrixId which_;
     Range rows_;

@@ -80,18 +80,32 @@ kernels::ConstMatrix StageTransfers::own_rows(std::size_t operand, Range rows) c
 // one message for a pair of ranks. Packed rows go to `packed`, which moves behind them.
 std::unique_ptr<comm::PendingExchange> StageTransfers::begin(std::size_t k, std::size_t operand,
                                                              std::byte*& packed) const {
-    const SparseStage& stage = part_.stages()[k];
     std::vector<comm::Send> sends;
     std::vector<comm::Receive> receives;
     serve_rows(k, operand, packed, sends);
     pass_on(k, operand, sends);
-    const std::size_t bytes = row_bytes(operand, stage.dense_rows);
-    if (stage.piece && stage.piece->dense_root != context_.store.rank() && bytes > 0) {
-        const int from = passing_ && k >= passing_->first ? passing_->from : stage.piece->dense_root;
-        receives.push_back({from, {dense_buffer(k, operand), bytes}});
-    }
+    pass_rows_on(k, operand, packed, sends);
+    receive_rows(k, operand, receives);
     if (operand == 0) exchange_nonzeros(k, sends, receives);
     return context_.world.start_exchange(sends, receives);
+}
+
+// Rows of the piece come from the rank that holds them, or are passed on: whole panels by one rank, needed rows by
+// several.
+void StageTransfers::receive_rows(std::size_t k, std::size_t operand, std::vector<comm::Receive>& receives) const {
+    const SparseStage& stage = part_.stages()[k];
+    if (!stage.piece || stage.piece->dense_root == context_.store.rank()) return;
+    std::byte* to = dense_buffer(k, operand);
+    const auto receive = [&](int from, std::int64_t rows) {
+        const std::size_t bytes = row_bytes(operand, rows);
+        if (bytes > 0) receives.push_back({from, {to, bytes}});
+        to += bytes;
+    };
+    if (by_need(step_.exchange)) {
+        for (const auto& [from, rows] : stage.sources) receive(from, rows);
+    } else {
+        receive(passing_ && k >= passing_->first ? passing_->from : stage.piece->dense_root, stage.dense_rows);
+    }
 }
 
 void StageTransfers::exchange_nonzeros(std::size_t k, std::vector<comm::Send>& sends,
@@ -114,15 +128,32 @@ void StageTransfers::serve_rows(std::size_t k, std::size_t operand, std::byte*& 
         const auto passing = relay_ ? relay_->to(service.rank) : std::nullopt;
         if (passing && k >= passing->first) continue;
         const kernels::ConstMatrix rows = own_rows(operand, service.rows);
-        if (step_.exchange == Exchange::rows) {
-            context_.kernels.gather_rows(
-                rows, reinterpret_cast<const std::int32_t*>(service.index->data()),
-                {reinterpret_cast<float*>(packed), service.needed, rows.columns, rows.columns});
-            sends.push_back({service.rank, {packed, bytes}});
-            packed += bytes;
+        if (by_need(step_.exchange)) {
+            send_packed(service.rank, rows, *service.index, service.needed, packed, sends);
         } else {
             sends.push_back({service.rank, {reinterpret_cast<const std::byte*>(rows.data), bytes}});
         }
+    }
+}
+
+// Packs `count` rows of a matrix, and moves `packed` behind them.
+void StageTransfers::send_packed(int to, const kernels::ConstMatrix& rows, const kernels::DeviceMemory& index,
+                                 std::int64_t count, std::byte*& packed, std::vector<comm::Send>& sends) const {
+    context_.kernels.gather_rows(rows, reinterpret_cast<const std::int32_t*>(index.data()),
+                                 {reinterpret_cast<float*>(packed), count, rows.columns, rows.columns});
+    const auto bytes = static_cast<std::size_t>(4 * count * rows.columns);
+    sends.push_back({to, {packed, bytes}});
+    packed += bytes;
+}
+
+void StageTransfers::pass_rows_on(std::size_t k, std::size_t operand, std::byte*& packed,
+                                  std::vector<comm::Send>& sends) const {
+    const std::int64_t columns = in_[operand].columns;
+    for (const RowPassing& passing : part_.stages()[k].passed) {
+        if (columns == 0) continue;
+        const auto* got = reinterpret_cast<const float*>(dense_buffer(passing.got, operand));
+        const std::int64_t rows = part_.stages()[passing.got].dense_rows;
+        send_packed(passing.rank, {got, rows, columns, columns}, *passing.index, passing.rows, packed, sends);
     }
 }
 

@@ -47,6 +47,10 @@ private:
     void exchange_nonzeros(std::size_t k, std::vector<comm::Send>& sends, std::vector<comm::Receive>& receives) const;
     void serve_rows(std::size_t k, std::size_t operand, std::byte*& packed, std::vector<comm::Send>& sends) const;
     void pass_on(std::size_t k, std::size_t operand, std::vector<comm::Send>& sends) const;
+    void pass_rows_on(std::size_t k, std::size_t operand, std::byte*& packed, std::vector<comm::Send>& sends) const;
+    void send_packed(int to, const kernels::ConstMatrix& rows, const kernels::DeviceMemory& index, std::int64_t count,
+                     std::byte*& packed, std::vector<comm::Send>& sends) const;
+    void receive_rows(std::size_t k, std::size_t operand, std::vector<comm::Receive>& receives) const;
 
     const SpmmStep& step_;
     const StepContext& context_;

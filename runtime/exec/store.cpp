@@ -76,9 +76,10 @@ Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernel
 
 void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& scales,
                          const data::NumberedCounts& counts) {
-    std::vector<bool> needed_rows(schedule_.tensors.size(), false);
+    std::vector<const RowRequestStep*> requests(schedule_.tensors.size(), nullptr);
     for (const Step& step : schedule_.steps) {
-        if (const auto matrix = requested_rows(step.operation)) needed_rows[static_cast<std::size_t>(*matrix)] = true;
+        if (const auto matrix = requested_rows(step.operation))
+            requests[static_cast<std::size_t>(*matrix)] = &std::get<RowRequestStep>(step.operation);
     }
     // Orders come first: what is needed to find them is gone before there are any blocks.
     for (const Step& step : schedule_.steps) {
@@ -91,7 +92,7 @@ void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& sca
         const Tensor& tensor = schedule_.tensors[id];
         if (tensor.role != Role::adjacency) continue;
         if (!tensor.structure) {
-            parts_[id].emplace(schedule_, tensor, rank_, needed_rows[id], graph, scales, counts, device_, tracker_);
+            parts_[id].emplace(schedule_, tensor, rank_, requests[id], graph, scales, counts, device_, tracker_);
         }
         if (tensor.storage.factored) {
             scales_[id].emplace(tensor, rank_, part(static_cast<TensorId>(id)), scales,

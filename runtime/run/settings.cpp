@@ -49,6 +49,10 @@ Plan with_loading(const Settings& settings, Plan plan) {
         throw Error(ErrorCode::usage, "the whole graph decides how this plan numbers vertices", "`load sharded`",
                     "use `load whole`, or plan again without `partition` or a cut, and with `loss-rows off`");
     }
+    if (relays_rows(plan.candidates.front().schedule) && loading == Loading::sharded) {
+        throw Error(ErrorCode::usage, "which rows the ranks of a node pass on is found from the whole graph",
+                    "`load sharded`", "use `load whole`, or plan again with `exchange rows`");
+    }
     plan.problem.loading = loading;
     for (Candidate& candidate : plan.candidates) {
         const Loading planned = candidate.schedule.loading;

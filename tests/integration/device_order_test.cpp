@@ -69,7 +69,8 @@ TEST_P(DeviceOrder, EveryOrderingIsNeeded) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Exchanges, DeviceOrder, ::testing::Values(Exchange::panels, Exchange::rows, Exchange::relay));
+INSTANTIATE_TEST_SUITE_P(Exchanges, DeviceOrder,
+                         ::testing::Values(Exchange::panels, Exchange::rows, Exchange::relay, Exchange::relayed_rows));
 
 }  // namespace
 }  // namespace gnnplan::testing

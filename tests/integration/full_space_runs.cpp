@@ -33,7 +33,9 @@ void cut_by(CutRule rule, search::ConfigurationFrame& frame) {
 search::ConfigurationFrame frame_of(const Distribution& on, const Switches& switches) {
     search::ConfigurationFrame frame{on};
     const Exchange whole = switches.relayed ? Exchange::relay : Exchange::panels;
-    if (on.grid.x > 1) frame.switches.exchange = switches.needed_rows ? Exchange::rows : whole;
+    const bool passes = switches.relayed && on.sharing == Sharing::replicated;
+    const Exchange needed = passes ? Exchange::relayed_rows : Exchange::rows;
+    if (on.grid.x > 1) frame.switches.exchange = switches.needed_rows ? needed : whole;
     frame.switches.overlap = on.can_overlap() && switches.overlap;
     frame.switches.loss_rows = switches.loss_rows;
     frame.switches.permutation = switches.permutation;

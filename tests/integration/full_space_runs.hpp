@@ -48,7 +48,7 @@ struct Switches {
     bool source_panels = false;
     std::int64_t buffer_bytes =
         0;                 // that products may have of what others send; as few as they can where these are too few
-    bool relayed = false;  // panels that are exchanged
+    bool relayed = false;  // panels, or rows, that are exchanged
     NodeAxis node_axis = NodeAxis::y;
 };
 

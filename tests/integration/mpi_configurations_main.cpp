@@ -103,7 +103,9 @@ Sampled check_schemes(const TestProblem& problem) {
             frame.switches.loss_rows = turn % 3 == 0, frame.switches.permutation = turn / 2 % 2 == 1;
             if (on.splits_columns()) frame.switches.scores = scores_in_turn(static_cast<int>(turn));
             const Exchange whole = turn % 4 == 1 ? Exchange::panels : Exchange::relay;
-            if (rows) frame.switches.exchange = turn % 2 == 0 ? Exchange::rows : whole;
+            const bool passes = turn % 4 == 2 && on.sharing == Sharing::replicated;
+            const Exchange needed = passes ? Exchange::relayed_rows : Exchange::rows;
+            if (rows) frame.switches.exchange = turn % 2 == 0 ? needed : whole;
             frame.switches.overlap = (rows || nonzeros) && turn / 4 % 2 == 0;
             if (on.sharing == Sharing::cut) cut_by(turn % 2 == 0 ? CutRule::libra : CutRule::seeded, frame);
             const Configuration configuration = search::configuration_of(frame, choices);

@@ -45,6 +45,7 @@ std::vector<Example> examples() {
         {"panels", with([](Configuration& c) { c.exchange = Exchange::panels; })},
         {"rows", with([](Configuration& c) { c.exchange = Exchange::rows; })},
         {"relay", with([](Configuration& c) { c.exchange = Exchange::relay; })},
+        {"relayed rows", with([](Configuration& c) { c.exchange = Exchange::relayed_rows; })},
         {"overlap", with([](Configuration& c) { c.overlap = true; })},
         {"permuted", with([](Configuration& c) { c.permutation = true; })},
         {"parts", with([](Configuration& c) { c.parts = 4; })},

@@ -459,7 +459,7 @@ TEST(Usage, CompletionOffersTheValuesOfFlags) {
         return text.substr(0, text.find('\n'));
     };
     EXPECT_EQ(offered({"gnnplan", "plan", "--scheme", "1"}), "1d 1.5d");
-    EXPECT_EQ(offered({"gnnplan", "plan", "--exchange", ""}), "panels rows relay");
+    EXPECT_EQ(offered({"gnnplan", "plan", "--exchange", ""}), "panels rows relay relayed-rows");
     EXPECT_EQ(offered({"gnnplan", "sweep", "--overlap", "o"}), "on off");
     EXPECT_EQ(offered({"gnnplan", "enumerate", "--space", ""}), "full paper");
     EXPECT_EQ(offered({"gnnplan", "plan", "--graph", "red"}), "reddit");
@@ -469,7 +469,7 @@ TEST(Usage, CompletionOffersTheValuesOfFlags) {
     EXPECT_EQ(offered({"gnnplan", "plan", "--ranks", ""}), "");  // any number
     EXPECT_EQ(offered({"gnnplan", "help", "enum"}), "enumerate");
     EXPECT_EQ(offered({"gnnplan", "plan", "--json", "--exch"}), "--exchange");
-    EXPECT_THAT(gnnplan("completion fish").out, HasSubstr("-l exchange -x -a 'panels rows relay'"));
+    EXPECT_THAT(gnnplan("completion fish").out, HasSubstr("-l exchange -x -a 'panels rows relay relayed-rows'"));
 }
 
 }  // namespace

@@ -58,14 +58,18 @@ SwitchWords exchange() {
         .values = {{"no exchange", "none"},
                    {"panels", "panels", {"panels", "whole blocks of rows are sent"}},
                    {"rows", "rows", {"rows", "only the rows that a rank's edges need are sent"}},
-                   {"relay", "relay", {"relay", "whole blocks of rows enter a node once, and its ranks pass them on"}}},
+                   {"relay", "relay", {"relay", "whole blocks of rows enter a node once, and its ranks pass them on"}},
+                   {"relayed rows",
+                    "relayed-rows",
+                    {"relayed rows", "needed rows enter a node once, and its ranks pass them on"}}},
         .absence_differs = false,
         .pin = pin_of<&SelectOptions::exchange>(
             {.flag = "--exchange",
-             .values = {{"panels", 1}, {"rows", 2}, {"relay", 3}},
+             .values = {{"panels", 1}, {"rows", 2}, {"relay", 3}, {"relayed-rows", 4}},
              .help = "Pin how ranks exchange rows for a sparse product: panels (whole blocks of rows are sent), "
-                     "rows (only the rows that the other rank needs are sent) or relay (whole blocks enter a node "
-                     "once, and its ranks pass them on from one to the next)",
+                     "rows (only the rows that the other rank needs are sent), relay (whole blocks enter a node once, "
+                     "and its ranks pass them on from one to the next) or relayed-rows (each needed row enters a node "
+                     "once)",
              .no_effect = "ranks exchange no rows for the aggregation on {}",
              .remark_says_value = true,
              .applies = [](const Distribution& on) { return on.sends_rows(); }}),

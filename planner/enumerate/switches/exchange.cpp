@@ -4,15 +4,33 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/panel_relay.hpp>
 
+#include <algorithm>
+
 namespace gnnplan::enumerate {
 namespace {
+
+// Which rows ranks share is counted, and found by ranks that have the whole graph.
+bool may_relay_rows(const Asked& asked, const Distribution& on) {
+    return asked.counted && !asked.in_shares && on.sharing == Sharing::replicated &&
+           relay_saves(on.grid, asked.ranks_per_node);
+}
+
+std::vector<Exchange> others_than_panels(const Asked& asked, const Distribution& on) {
+    std::vector<Exchange> values{Exchange::rows};
+    if (relay_saves(on.grid, asked.ranks_per_node)) values.push_back(Exchange::relay);
+    if (may_relay_rows(asked, on)) values.push_back(Exchange::relayed_rows);
+    return values;
+}
 
 std::vector<Switches> exchanges(const Asked& asked, const Distribution& on, const Switches& so_far) {
     if (!on.sends_rows()) return with_each(so_far, &Switches::exchange, {Exchange::none});
     if (on.sharing == Sharing::cut) return with_each(so_far, &Switches::exchange, {Exchange::rows});
-    std::vector<Exchange> values{Exchange::panels, Exchange::rows};
-    if (relay_saves(on.grid, asked.ranks_per_node)) values.push_back(Exchange::relay);
-    return with_each(so_far, &Switches::exchange, pinned_or(asked.pins.exchange, values));
+    std::vector<Exchange> values = others_than_panels(asked, on);
+    values.insert(values.begin(), Exchange::panels);
+    values = pinned_or(asked.pins.exchange, values);
+    // Where there is nobody to pass them on, needed rows come straight.
+    if (!may_relay_rows(asked, on)) std::ranges::replace(values, Exchange::relayed_rows, Exchange::rows);
+    return with_each(so_far, &Switches::exchange, values);
 }
 
 std::vector<OtherValue> other_exchange(const Asked& asked, const Configuration& chosen) {
@@ -22,14 +40,23 @@ std::vector<OtherValue> other_exchange(const Asked& asked, const Configuration& 
         if (chosen.exchange != value) others.push_back(other(chosen, name, &Switches::exchange, value));
     };
     add("panels", Exchange::panels);
-    add("rows", Exchange::rows);
-    if (relay_saves(chosen.grid, asked.ranks_per_node)) add("relay", Exchange::relay);
+    for (const Exchange value : others_than_panels(asked, chosen.on())) {
+        const bool whole = value == Exchange::relay;
+        add(whole ? "relay" : value == Exchange::rows ? "rows" : "relayed_rows", value);
+    }
     return others;
 }
 
 void check_exchange(const Asked& asked) {
     if (asked.pins.exchange == Exchange::none)
         throw Error(ErrorCode::usage, "panels or rows are exchanged, wherever there are any", "`exchange`");
+    if (asked.pins.exchange != Exchange::relayed_rows) return;
+    if (!asked.counted)
+        throw Error(ErrorCode::usage, "which rows the ranks of a node share is counted from the edges of a graph",
+                    "`exchange relayed-rows`", "name the graph's files, or use `exchange rows`");
+    if (asked.in_shares)
+        throw Error(ErrorCode::usage, "which rows the ranks of a node share is found from the whole graph",
+                    "`exchange relayed-rows`", "use `load whole`, or `exchange rows`");
 }
 
 std::vector<Switches> overlaps(const Asked& asked, const Distribution& on, const Switches& so_far) {
@@ -44,7 +71,7 @@ std::vector<OtherValue> other_overlap(const Asked&, const Configuration& chosen)
 
 }  // namespace
 
-bool may_exchange_rows(const Pins& pins) { return pins.exchange.value_or(Exchange::rows) == Exchange::rows; }
+bool may_exchange_rows(const Pins& pins) { return by_need(pins.exchange.value_or(Exchange::rows)); }
 
 extern const SwitchRow exchange_row, overlap_row;
 const SwitchRow exchange_row = {"exchange", [](const Pins& pins) { return pins.exchange.has_value(); }, exchanges,

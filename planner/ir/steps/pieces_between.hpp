@@ -29,7 +29,7 @@ void for_pieces_between(const Grid& grid, const Tensor& matrix, int root, int us
 // Rows of a piece of the dense operand that a rank which multiplies the rows `own` of the matrix gets.
 inline std::int64_t rows_sent(const GraphStats& graph, MatrixId matrix, const Piece& piece, Range own,
                               Exchange exchange) {
-    return exchange == Exchange::rows ? graph.distinct_columns(matrix, own, piece.columns) : piece.columns.size();
+    return by_need(exchange) ? graph.distinct_columns(matrix, own, piece.columns) : piece.columns.size();
 }
 
 }  // namespace gnnplan

@@ -3,6 +3,7 @@
 
 #include <gnnplan/ir/panel_relay.hpp>
 #include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/row_relay.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
 #include <cstdint>
@@ -12,17 +13,6 @@
 
 namespace gnnplan {
 
-// Rows of one column operand, in so many messages.
-struct SentRows {
-    std::int64_t rows = 0;
-    std::int64_t messages = 0;
-
-    void add(std::int64_t more) {
-        rows += more;
-        messages += more > 0 ? 1 : 0;
-    }
-    void add(const SentRows& more) { rows += more.rows, messages += more.messages; }
-};
 struct PeerRows {
     int peer = 0;
     SentRows sent;

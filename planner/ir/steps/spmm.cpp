@@ -6,6 +6,7 @@
 #include "planner/ir/steps/relay_rows.hpp"
 
 #include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/row_relay.hpp>
 #include <gnnplan/ir/work.hpp>
 
 #include <algorithm>
@@ -72,6 +73,7 @@ OperandKinds SpmmStep::kinds() const {
 void SpmmStep::follow(const Switches& switches, const Grid& grid, const Tensor& of_matrix) {
     const bool rows = gathers_rows(grid, of_matrix);
     exchange = rows ? switches.exchange : Exchange::none;
+    if (exchange == Exchange::relayed_rows && !relays_rows(grid, of_matrix)) exchange = Exchange::rows;
     overlap = switches.overlap && (rows || gathers_matrix(grid, of_matrix));
     bf16 = switches.bf16 && can_round();
 }
@@ -118,8 +120,9 @@ Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int
     Message message{from, to, 0, 0};
     const bool sends_rows =
         deals_rows(m) || block_distributed(m) || grid.coordinate(from, Axis::y) == grid.coordinate(to, Axis::y);
-    if (sends_rows && exchange == Exchange::relay) {
-        const SentRows sent = RelayRows(schedule, *this).between(from, to);
+    if (sends_rows && (exchange == Exchange::relay || exchange == Exchange::relayed_rows)) {
+        const SentRows sent = exchange == Exchange::relay ? RelayRows(schedule, *this).between(from, to)
+                                                          : RowRelay(schedule, m).sent(graph, from, to);
         for (const TensorId in : column_operands) {
             const std::int64_t width = block_of(schedule, in, to).columns.size();
             if (width == 0) continue;
@@ -144,7 +147,7 @@ Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int
 }
 
 bool SpmmStep::depends_on_graph(const Schedule& schedule) const {
-    return exchange == Exchange::rows || gathers_matrix(schedule.grid, tensor_of(schedule, matrix));
+    return by_need(exchange) || gathers_matrix(schedule.grid, tensor_of(schedule, matrix));
 }
 
 Staging SpmmStep::staging(const Schedule& schedule, const GraphStats& graph, int rank) const {
@@ -175,12 +178,30 @@ std::int64_t packed_rows(const Schedule& schedule, const Tensor& matrix, int ran
     return most;
 }
 
+// The most rows that one stage packs where rows are relayed: all that the ranks which come to their piece then get of
+// this one.
+std::int64_t most_relayed(const Schedule& schedule, const Tensor& matrix, const GraphStats& graph, int rank) {
+    const RowRelay relay(schedule, matrix);
+    std::vector<std::int64_t> packed(static_cast<std::size_t>(piece_count(schedule.grid, matrix, rank)), 0);
+    for (const int peer : dense_peers(schedule.grid, matrix, rank)) {
+        std::size_t stage = relay.first_stage(peer, rank);
+        for (const Piece& piece : pieces_of(schedule.grid, matrix, rank, peer))
+            packed[stage++] += relay.straight(graph, peer, piece);
+    }
+    for (const int peer : relay.to(rank)) {
+        std::size_t stage = 0;
+        for (const Piece& piece : pieces_of(schedule.grid, matrix, peer))
+            packed[stage++] += relay.passed(graph, rank, peer, piece);
+    }
+    return *std::max_element(packed.begin(), packed.end());
+}
+
 }  // namespace
 
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, step.matrix);
     const std::int64_t width = step.travelling_columns(schedule, rank);
-    const bool needed_rows = step.exchange == Exchange::rows;
+    const bool needed_rows = by_need(step.exchange);
     const auto own_rows = [&](int of) { return block_of(schedule, step.matrix, of).rows; };
     const auto dense_bytes = [&](int of, Range columns) {
         return 4 * width *
@@ -195,6 +216,7 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
     buffers.packs = step.overlap ? matrix.storage.pieces_ahead() : 1;
     buffers.copies = step.overlap ? matrix.storage.pieces_ahead() + 1 : 1;
     if (step.exchange == Exchange::relay) buffers.kept = PanelRelay(schedule, step).kept(rank);
+    if (step.exchange == Exchange::relayed_rows) buffers.kept = RowRelay(schedule, matrix).kept(rank, step.overlap);
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
         if (piece.dense_root != rank) buffers.dense = std::max(buffers.dense, dense_bytes(rank, piece.columns));
         if (piece.matrix_root == rank) continue;
@@ -203,7 +225,8 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
         const std::int64_t bytes = sparse_bytes(schedule.blocking, matrix, rows, piece.columns, nonzeros);
         buffers.nonzeros = std::max(buffers.nonzeros, bytes);
     }
-    if (needed_rows) buffers.pack = packed_rows(schedule, matrix, rank, dense_bytes);
+    if (step.exchange == Exchange::rows) buffers.pack = packed_rows(schedule, matrix, rank, dense_bytes);
+    if (step.exchange == Exchange::relayed_rows) buffers.pack = 4 * width * most_relayed(schedule, matrix, graph, rank);
     buffers.pack = aligned(buffers.pack);
     buffers.dense = aligned(buffers.dense);
     buffers.nonzeros = aligned(buffers.nonzeros);

@@ -2,6 +2,7 @@
 #include "planner/ir/step_check.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/row_relay.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -126,6 +127,8 @@ void SpmmStep::check(const StepCheck& step) const {
     step.require((exchange != Exchange::none) == gathers_rows(step.grid(), m), "the exchange does not fit the grid");
     step.require(exchange == Exchange::rows || !m.cut(),
                  "parts of a cut get the rows that they need, not whole panels");
+    step.require(exchange != Exchange::relayed_rows || relays_rows(step.grid(), m),
+                 "its rows are not passed on from rank to rank");
     step.require(exchange != Exchange::relay || !deals_rows(m), "rows that are dealt over all ranks are not passed on");
     const bool gathers = gathers_rows(step.grid(), m) || gathers_matrix(step.grid(), m);
     step.require(gathers || !overlap, "there is nothing to overlap the product with");

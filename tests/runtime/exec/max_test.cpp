@@ -44,9 +44,11 @@ Schedule max_schedule(const testing::ProductCase& on, const Storage& storage, bo
     testing::add(schedule, "dY.R", Role::features, DType::f32, on.rows, on.width, layout_r());
     dense("dY", Role::transient, on.rows);
     dense("dX", Role::transient, on.columns);
-    if (on.exchange == Exchange::rows) {
-        schedule.steps.push_back({"index", Phase::setup, RowRequestStep{forward}});
-        if (!shares_nonzeros) schedule.steps.push_back({"index.back", Phase::setup, RowRequestStep{backward}});
+    if (by_need(on.exchange)) {
+        const bool relayed = on.exchange == Exchange::relayed_rows;
+        schedule.steps.push_back({"index", Phase::setup, RowRequestStep{forward, false, relayed}});
+        if (!shares_nonzeros)
+            schedule.steps.push_back({"index.back", Phase::setup, RowRequestStep{backward, false, relayed}});
     }
     testing::add_step(schedule, "max",
                       SpmmStep{forward, {in}, {maxima, ties}, on.exchange, on.overlap, false, Program::max});
@@ -165,7 +167,7 @@ TEST_P(Max, IsAsDefinedForEveryGridExchangeAndOverlap) {
     const data::Graph graph = data::testing::random_graph(23, 60, false, false, 4);
     int turn = 0;
     for (const testing::ProductCase& of : whole_contractions(GetParam())) {
-        for (const Exchange exchange : {Exchange::panels, Exchange::rows, Exchange::relay}) {
+        for (const Exchange exchange : {Exchange::panels, Exchange::rows, Exchange::relay, Exchange::relayed_rows}) {
             for (const bool overlap : {false, true}) {
                 testing::ProductCase on = of;
                 if (!on.switch_to(exchange, overlap)) continue;
@@ -194,7 +196,7 @@ TEST_P(Max, OfSharedNonzeros) {
     Storage storage;
     storage.factored = true;
     for (testing::ProductCase on : whole_contractions(GetParam())) {
-        for (const Exchange exchange : {Exchange::panels, Exchange::rows, Exchange::relay}) {
+        for (const Exchange exchange : {Exchange::panels, Exchange::rows, Exchange::relay, Exchange::relayed_rows}) {
             if (!on.switch_to(exchange, false)) continue;
             check(graph, on, storage, true);
             if (HasFailure()) return;
@@ -207,8 +209,9 @@ TEST_P(Max, OfGraphsWithoutEdgesOrWithFewerVerticesThanRanks) {
     for (const data::Graph& graph : {data::testing::random_graph(7, 0, false, false, 5), testing::ring_graph(2),
                                      data::testing::random_graph(9, 9, false, false, 6)}) {
         for (testing::ProductCase on : whole_contractions(GetParam())) {
-            for (const Exchange exchange : {Exchange::panels, Exchange::rows, Exchange::relay}) {
-                if (!on.switch_to(exchange, exchange == Exchange::rows && GetParam() % 2 == 0)) continue;
+            for (const Exchange exchange :
+                 {Exchange::panels, Exchange::rows, Exchange::relay, Exchange::relayed_rows}) {
+                if (!on.switch_to(exchange, by_need(exchange) && GetParam() % 2 == 0)) continue;
                 on.rows = on.columns = graph.vertices();
                 check(graph, on);
                 if (HasFailure()) return;

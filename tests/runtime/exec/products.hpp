@@ -29,6 +29,7 @@ struct ProductCase {
     bool switch_to(Exchange wanted, bool overlapped) {
         const bool gathers_nonzeros = contraction == "zy" && grid.y > 1;
         if (wanted != Exchange::panels && grid.x == 1) return false;
+        if (wanted == Exchange::relayed_rows && contraction != "z") return false;
         if (overlapped && grid.x == 1 && !gathers_nonzeros) return false;
         exchange = grid.x > 1 ? wanted : Exchange::none;
         overlap = overlapped;
@@ -37,8 +38,10 @@ struct ProductCase {
     std::string text() const {
         return fmt::format("{} on {}: {}x{} times {} columns{}{}{}{}{}, {} splits, {} ahead", scheme, grid.text(), rows,
                            columns, width, transposed ? ", transposed" : "", permuted ? ", permuted" : "",
-                           exchange == Exchange::rows ? ", needed rows" : "",
-                           exchange == Exchange::relay ? fmt::format(", relayed on {}", ranks_per_node) : "",
+                           by_need(exchange) ? ", needed rows" : "",
+                           exchange == Exchange::relay || exchange == Exchange::relayed_rows
+                               ? fmt::format(", relayed on {}", ranks_per_node)
+                               : "",
                            overlap ? ", overlap" : "", splits, ahead);
     }
 };
@@ -78,7 +81,9 @@ inline Schedule schedule_of(const ProductCase& product) {
     const Axes split = Axes::parse(dealt ? "y" : "z");
     Layout out{Axes::parse("x"), rest.columns, axis ? split : Axes()};
     const TensorId made = add(schedule, "T", Role::transient, DType::f32, product.rows, product.width, out);
-    if (product.exchange == Exchange::rows) schedule.steps.push_back({"index", Phase::setup, RowRequestStep{matrix}});
+    const bool relayed = product.exchange == Exchange::relayed_rows;
+    if (by_need(product.exchange))
+        schedule.steps.push_back({"index", Phase::setup, RowRequestStep{matrix, false, relayed}});
     add_step(schedule, "spmm", SpmmStep{matrix, {operand}, {made}, product.exchange, product.overlap});
     if (!axis) return schedule;
     out = {Axes::parse("x" + split.text()), rest.columns, {}};

@@ -40,7 +40,7 @@ TEST_P(Spmm, IsTheDenseProductForEveryGridExchangeAndOverlap) {
     const data::Graph graph = data::testing::random_graph(23, 110, false, true, 4);
     int turn = 0;
     for (const ProductCase& on : testing::grids_and_contractions(GetParam())) {
-        for (const Exchange exchange : {Exchange::panels, Exchange::rows, Exchange::relay}) {
+        for (const Exchange exchange : {Exchange::panels, Exchange::rows, Exchange::relay, Exchange::relayed_rows}) {
             for (const bool overlap : {false, true}) {
                 ProductCase product = on;
                 if (!product.switch_to(exchange, overlap)) continue;
@@ -71,7 +71,8 @@ TEST_P(Spmm, OfPiecesIsTheDenseProductWithinItsBuffers) {
         for (const int splits : {2, 3, 7, 30}) {
             ProductCase product = on;
             ++turn;
-            const Exchange exchange = std::array{Exchange::panels, Exchange::rows, Exchange::relay}[turn / 3 % 3];
+            const Exchange exchange =
+                std::array{Exchange::panels, Exchange::rows, Exchange::relay, Exchange::relayed_rows}[turn / 3 % 4];
             if (!product.switch_to(exchange, turn % 3 > 0)) continue;
             product.ranks_per_node = 2 + turn % 4;
             product.splits = splits;

@@ -41,7 +41,7 @@ std::string exchange_text(const Schedule& schedule, const SpmmStep& spmm) {
     if (spmm.exchange == Exchange::panels || spmm.exchange == Exchange::relay) {
         parts.emplace_back("all_gather_into_tensor of dense rows over x, or panels by isend and irecv");
     }
-    if (spmm.exchange == Exchange::rows) {
+    if (by_need(spmm.exchange)) {
         parts.emplace_back("all_to_all_single over x, of the dense rows only that a rank's nonzeros meet");
     }
     if (gathers_matrix(grid, tensor_of(schedule, spmm.matrix))) {

@@ -21,6 +21,9 @@ bool relay_saves(const Grid& grid, int ranks_per_node);
 // The product whose panels are relayed; null of other steps.
 const SpmmStep* relaying(const Operation& operation);
 
+// Whether what ranks send each other in a step follows from which of them share a node: panels, or rows, are relayed.
+bool by_nodes(const Operation& operation);
+
 class PanelRelay {
 public:
     // Of a product that relays panels; both outlive the object.

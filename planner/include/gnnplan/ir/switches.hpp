@@ -13,10 +13,11 @@ namespace gnnplan {
 
 // How a distributed SpMM gets the dense operand's row panels of other ranks.
 enum class Exchange : std::uint8_t {
-    none,    // nothing to get: every rank has all rows that its sparse block meets
-    panels,  // whole panels, straight from their owners, one after the other
-    rows,    // of each panel only the rows that the receiver's sparse block has nonzeros for
-    relay,   // whole panels, which enter a node once: its ranks pass on what they have got (panel_relay.hpp)
+    none,          // nothing to get: every rank has all rows that its sparse block meets
+    panels,        // whole panels, straight from their owners, one after the other
+    rows,          // of each panel only the rows that the receiver's sparse block has nonzeros for
+    relay,         // whole panels, which enter a node once: its ranks pass on what they have got (panel_relay.hpp)
+    relayed_rows,  // needed rows that enter a node once (row_relay.hpp)
 };
 
 // How the ranks of a y-group, which have some columns of the rows that an edge joins, make the products of these rows,
@@ -40,8 +41,11 @@ enum class NodeAxis : std::uint8_t {
     z,  // ranks that have different parts of a product's sum
 };
 
+// Whether only the rows are sent that the receiver needs.
+constexpr bool by_need(Exchange exchange) { return exchange == Exchange::rows || exchange == Exchange::relayed_rows; }
+
 // Whether a product can pack panels under these switches.
-constexpr bool packs_panels(Exchange exchange, bool overlap) { return !overlap && exchange != Exchange::rows; }
+constexpr bool packs_panels(Exchange exchange, bool overlap) { return !overlap && !by_need(exchange); }
 
 // The parts of a search that a switch makes a difference to. Each part keeps results for configurations that differ
 // only in switches that it does not feel, so a switch is felt by all of them unless its row says otherwise.

@@ -5,11 +5,12 @@
 namespace gnnplan {
 
 // For each piece of `matrix`, tells the rank that holds the dense rows which of them are needed. Once, in setup, for
-// every matrix whose products exchange needed rows. Of `targets`, of a cut: tells each owner of rows which of them this
-// rank will send it sums of.
+// every matrix whose products exchange needed rows. Where these are `relayed`, a rank asks only for the rows that it
+// gets straight. Of `targets`, of a cut: tells each owner of rows which of them this rank will send it sums of.
 struct RowRequestStep {
     TensorId matrix;
     bool targets = false;
+    bool relayed = false;
 
     static constexpr std::string_view kind = "index";
     static constexpr bool local = false;
@@ -17,6 +18,7 @@ struct RowRequestStep {
     static void fields(Self& self, Archive& archive) {
         archive.reads("matrix", self.matrix);
         archive.optional("targets", self.targets);
+        archive.optional("relayed", self.relayed);
     }
     TensorId subject() const { return matrix; }
     void check(const StepCheck& step) const;
@@ -24,6 +26,8 @@ struct RowRequestStep {
     Message between(const Schedule& schedule, const GraphStats& graph, int from, int to) const;
     Staging staging(const Schedule& schedule, const GraphStats& graph, int rank) const;
     RankWork work(const Schedule& schedule, const GraphStats& graph, int rank) const;
+    // Bytes of the numbers of rows that others than their holders send the rank, and of those that it passes on.
+    std::int64_t passed_bytes(const Schedule& schedule, const GraphStats& graph, int rank) const;
     std::optional<TensorId> requested_rows() const { return targets ? std::nullopt : std::optional(matrix); }
     bool depends_on_graph(const Schedule&) const { return true; }
 };
