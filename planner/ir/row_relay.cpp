@@ -39,7 +39,8 @@ std::size_t RowRelay::first_stage(int rank, int root) const {
 }
 
 std::size_t RowRelay::behind(int from, int to) const {
-    return static_cast<std::size_t>((coordinate(from) - coordinate(to)) * matrix_.storage.splits);
+    const std::int64_t away = coordinate(from) - coordinate(to);
+    return static_cast<std::size_t>(away * matrix_.storage.splits);
 }
 
 // What is received at a stage lies there until it has been packed for the last time; by then as many pieces more are on
