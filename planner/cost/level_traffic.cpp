@@ -50,7 +50,7 @@ std::vector<PeerKind> kinds_of(const std::vector<int>& peers, const Machine& mac
         }
         const bool same_y = grid != nullptr && grid->coordinate(peer, Axis::y) == grid->coordinate(rank, Axis::y);
         const std::size_t key =
-            4 * static_cast<std::size_t>(on.class_of[static_cast<std::size_t>(peer)]) + 2 * (same_y ? 1 : 0) + level;
+            4 * static_cast<std::size_t>(on.class_of[static_cast<std::size_t>(peer)]) + (same_y ? 2U : 0U) + level;
         if (places.size() <= key) places.resize(key + 1, none);
         if (places[key] == none) {
             places[key] = kinds.size();
