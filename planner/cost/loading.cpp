@@ -14,6 +14,8 @@ namespace {
 
 // Reading an edge of a binary file takes this share of what parsing one of a text does.
 constexpr double binary_share = 0.1;
+// Parsing a number of a row of features, which has a point and some digits behind it.
+constexpr double value_share = 0.8;
 
 // Other ranks that a rank exchanges something with, on its node and elsewhere.
 struct Peers {
@@ -39,7 +41,7 @@ public:
         if (schedule_.loading == Loading::whole) return of_whole(rank);
         const RowShare share = row_share_of(schedule_, rank);
         return {deal_seconds(share.made, rank), row_seconds(share, rank), degree_seconds(share, rank),
-                cut_seconds(share.kept, rank)};
+                cut_seconds(share.kept, rank), feature_seconds(rank)};
     }
 
 private:
@@ -48,7 +50,7 @@ private:
         const double lists = record_.symmetrised || !graph_.symmetric() ? 2 : 1;
         const double drawn = nonzeros_of({0, graph_.vertices()}, true);
         return {edges_ * parse_seconds(), cost_.row_seconds_per_nonzero * (lists * edges_ + drawn), 0,
-                cut_seconds(adjacency_rows(schedule_, rank), rank) + order_seconds(adjacency_rows(schedule_, rank))};
+                cut_seconds(adjacency_rows(schedule_, rank), rank) + order_seconds(adjacency_rows(schedule_, rank)), 0};
     }
 
     double parse_seconds() const { return (listing_.text ? 1 : binary_share) * cost_.parse_seconds_per_edge; }
@@ -133,6 +135,23 @@ private:
         return cost_.cut_seconds_per_nonzero * (stored + nonzeros_of(kept)) / 2;
     }
 
+    // A rank reads its share, and takes as many values as others, in whatever layout layers want them.
+    double feature_seconds(int rank) const {
+        const FeatureListing& listing = listing_.features;
+        if (listing.columns == 0) return 0;
+        const auto columns = static_cast<double>(listing.columns), all = static_cast<double>(graph_.vertices());
+        const int readers = listing.most_readers > 0 ? std::min(listing.most_readers, ranks_) : ranks_;
+        const double most = all / readers;  // that one rank reads
+        const double read = rank < readers ? most : 0;
+        const double rounds = std::ceil(most / static_cast<double>(rows_dealt_in_round(ranks_, listing.columns)));
+        const Peers peers = all_peers(rank);
+        const double moved = peers.all() / ranks_ * std::max(read, all / ranks_);  // rows that leave or come
+        const double value = cost_.parse_seconds_per_edge * (listing.text ? value_share : binary_share);
+        return value * columns * read +
+               exchange_seconds(peers, rounds + 1, feature_header_bytes(1) * (rounds + 1) * peers.all()) +
+               exchange_seconds(peers, 2 * rounds, (row_number_bytes + 4 * columns) * moved);
+    }
+
     bool same_node(int rank, int other) const {
         return rank / machine_.ranks_per_node == other / machine_.ranks_per_node;
     }
@@ -183,6 +202,7 @@ LoadingSeconds loading_seconds(const Schedule& schedule, const GraphStats& graph
         slowest.rows = std::max(slowest.rows, each.rows);
         slowest.degrees = std::max(slowest.degrees, each.degrees);
         slowest.cut = std::max(slowest.cut, each.cut);
+        slowest.features = std::max(slowest.features, each.features);
     }
     return slowest;
 }

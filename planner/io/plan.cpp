@@ -100,6 +100,7 @@ void describe_data(Archive& archive, Subject<Archive, Fingerprints>& fingerprint
     archive.optional("labels", fingerprints.labels);
     archive.optional("split", fingerprints.split);
     archive.optional("listing", fingerprints.listing);
+    archive.optional("feature_listing", fingerprints.feature_listing);
 }
 
 void check_meaning(const Plan& plan, const std::string& where) {

@@ -154,6 +154,7 @@ void describe(Archive& archive, Subject<Archive, LoadingSeconds>& loading) {
     archive.field("rows", loading.rows);
     archive.field("degrees", loading.degrees);
     archive.field("cut", loading.cut);
+    archive.optional("features", loading.features);
     archive.derived("total", [&loading] { return loading.total(); });
 }
 
@@ -175,6 +176,7 @@ void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
     archive.field("estimate", predicted.estimate);
     archive.field("step_seconds", predicted.step_seconds);
     archive.optional("dealt_bytes_by_rank", predicted.dealt_bytes);
+    archive.optional("feature_bytes_by_rank", predicted.feature_bytes);
     archive.optional("seconds_by_part", predicted.by_part);
 }
 

@@ -78,4 +78,9 @@ std::int64_t edges_dealt_in_round(int ranks) {
     return std::max(least, (together + ranks - 1) / ranks);
 }
 
+std::int64_t rows_dealt_in_round(int ranks, std::int64_t columns) {
+    constexpr std::int64_t together = std::int64_t{1} << 23, least = 64;
+    return std::max(least, together / (4 * std::max<std::int64_t>(1, columns) * ranks));
+}
+
 }  // namespace gnnplan

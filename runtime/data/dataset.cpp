@@ -26,28 +26,43 @@ void Dataset::read_features(Range rows, Range columns, float* out, std::int64_t 
     }
 }
 
+namespace {
+
+// Writes some values of a row, divided by the sum of all of them.
+void divide_by_sum(std::span<const float> row, std::span<const float> values, float* out) {
+    double sum = 0;
+    for (const float value : row) sum += std::abs(static_cast<double>(value));
+    const double exact = sum > 0 ? 1.0 / sum : 1.0;
+    const auto scale = static_cast<float>(exact);
+    const bool tiny = std::isinf(scale);
+    for (std::size_t j = 0; j < values.size(); ++j)
+        out[j] = tiny ? static_cast<float>(values[j] * exact) : values[j] * scale;
+}
+
+}  // namespace
+
+void Dataset::normalise(std::span<float> row) const {
+    if (feature_norm_ == FeatureNorm::row) divide_by_sum(row, row, row.data());
+}
+
 // With an order, all rows of the file pass by and the wanted ones are taken.
 void Dataset::stream_features(Range rows, Range columns, float* out, std::int64_t stride,
                               const VertexOrder* order) const {
-    const bool normalise = feature_norm_ == FeatureNorm::row;
+    const bool normalised = feature_norm_ == FeatureNorm::row;
     // The sum of a row needs all of it, whichever columns are wanted.
-    const Range read = normalise ? Range{0, features()} : columns;
+    const Range read = normalised ? Range{0, features()} : columns;
     const auto position = [&](std::int64_t v) -> std::int64_t {
         return order != nullptr ? order->position[static_cast<std::size_t>(v)] : v;
     };
     const auto copy = [&](std::int64_t v, const float* values) {
-        double sum = 0;
-        if (normalise) {
-            for (std::int64_t j = 0; j < read.size(); ++j) sum += std::abs(static_cast<double>(values[j]));
-        }
-        const double exact = sum > 0 ? 1.0 / sum : 1.0;
-        const auto scale = static_cast<float>(exact);
-        const float* wanted = values + (columns.begin - read.begin);
+        const std::span all(values, static_cast<std::size_t>(read.size()));
+        const auto wanted =
+            all.subspan(static_cast<std::size_t>(columns.begin - read.begin), static_cast<std::size_t>(columns.size()));
         float* target = out + (position(v) - rows.begin) * stride;
-        if (std::isinf(scale)) {  // all of the row are tiny
-            for (std::int64_t j = 0; j < columns.size(); ++j) target[j] = static_cast<float>(wanted[j] * exact);
+        if (normalised) {
+            divide_by_sum(all, wanted, target);
         } else {
-            for (std::int64_t j = 0; j < columns.size(); ++j) target[j] = wanted[j] * scale;
+            std::ranges::copy(wanted, target);
         }
     };
     FeatureSource::Wanted taken;

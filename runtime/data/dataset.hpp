@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,13 @@ public:
     // cached. Safe to call from several threads.
     void read_features(Range rows, Range columns, float* out, std::int64_t stride,
                        const VertexOrder* order = nullptr) const;
+    // Whether ranks read features together, a share of their files each, and give each other rows: where the graph is
+    // read in shares, and rows are not found in place.
+    bool features_in_shares() const { return in_shares() && feature_files() != nullptr; }
+    // Null where rows are found in place, or there are none.
+    const FeatureFiles* feature_files() const { return features_ ? features_->files() : nullptr; }
+    // Makes a row of a file, all its columns, what read_features() would have made of it.
+    void normalise(std::span<float> row) const;
     // The sum of row_hash() over these rows of the file, which are read for it.
     std::uint64_t feature_hash(Range rows) const;
     // Reads all features (vertices x features floats) once, so that ranks as threads copy their blocks from memory.

@@ -1,5 +1,6 @@
 #include "runtime/deploy/deployment.hpp"
 
+#include "runtime/deploy/dealt_features.hpp"
 #include "runtime/deploy/fitting.hpp"
 #include "runtime/deploy/match.hpp"
 #include "runtime/deploy/model_values.hpp"
@@ -72,6 +73,7 @@ void Deployment::build(int index, bool last, std::size_t first_step) {
                   std::move(blocks));
     const double cut = clock_.now();
     if (last) release_graph();
+    const double shared = share_seconds_;
     load_model(next);
     if (last) release_features();
     if (!last) {
@@ -80,7 +82,7 @@ void Deployment::build(int index, bool last, std::size_t first_step) {
     }
     measured_.setup.add(executor_->run(Phase::setup, settings(0, true)));
     measured_.partition_seconds += cut - start;
-    measured_.initialise_seconds += clock_.now() - cut;
+    measured_.initialise_seconds += clock_.now() - cut - (share_seconds_ - shared);
     measured_.steady_seconds.clear();
 }
 
@@ -89,21 +91,15 @@ void Deployment::load_share(const Candidate& candidate) {
     share_ = load::load_share(hosts_, dataset_, candidate.schedule, plan_.problem.graph.normalisation,
                               plan_.problem.graph.symmetric);
     measured_.load_steps = share_->steps;
-    // Only who has read this file beforehand, and no other that has the same graph, knows who deals what.
-    const std::vector<std::int64_t>& planned = candidate.predicted.dealt_bytes;
-    load::LoadStep& deal = measured_.load_steps.front();
-    const bool known = std::ssize(planned) == comm_.size() && plan_.fingerprints.listing == share_->listing;
-    deal.expected_bytes = known ? planned[static_cast<std::size_t>(comm_.rank())] : deal.traffic.sent_bytes;
     fingerprint_ = share_->fingerprint;
     loaded_ = exec::Charge(tracker_, share_->bytes, exec::Holder::host);
     std::vector<std::string> notes;
     comm::agree(comm_, [&] {
         notes = match_share(plan_, *share_);
-        if (deal.expected_bytes == deal.traffic.sent_bytes) return;
-        throw Error(ErrorCode::data,
-                    "rank " + std::to_string(comm_.rank()) + " has dealt " + std::to_string(deal.traffic.sent_bytes) +
-                        " bytes of these edges, and the plan says " + std::to_string(deal.expected_bytes),
-                    "predicted.dealt_bytes_by_rank", "the plan was altered, or is of another build: plan again");
+        // Only who has read this file beforehand, and no other that has the same graph, knows who deals what.
+        const std::vector<std::int64_t>& planned = candidate.predicted.dealt_bytes;
+        const bool known = std::ssize(planned) == comm_.size() && plan_.fingerprints.listing == share_->listing;
+        expect_bytes(measured_.load_steps.front(), comm_.rank(), known, planned, "dealt_bytes_by_rank");
     });
     share_seconds_ = clock_.now() - start;
     if (!hooks_.note) return;
@@ -181,8 +177,18 @@ void Deployment::load_model(const Candidate& next) {
         // Products that are timed overwrite their results, whose memory may hold features that the setup has yet to
         // read.
         measured_.kernels = executor_->choose_kernels(options_.product_kernel);
-        executor_->fill(dataset_, first_step_);
     });
+    if (dataset_.features_in_shares()) load_features(next);
+    comm::agree(comm_, [&] { executor_->fill(dataset_, first_step_); });
+}
+
+void Deployment::load_features(const Candidate& candidate) {
+    const auto dealt = deal_features(hosts_, *executor_, plan_, candidate, dataset_, first_step_);
+    if (!dealt) return;
+    measured_.load_steps.push_back(dealt->step);
+    share_seconds_ += dealt->step.seconds;
+    if (hooks_.note && dealt->by_one)
+        hooks_.note("One rank has read the features for all: a compressed file cannot be read from its middle.");
 }
 
 void Deployment::release_graph() {

@@ -65,7 +65,7 @@ public:
     const OutputRows& output_rows() const { return output_rows_; }
     // The fingerprint of the graph that was loaded.
     const std::string& fingerprint() const { return fingerprint_.empty() ? dataset_.fingerprint() : fingerprint_; }
-    double share_seconds() const { return share_seconds_; }  // of loading it in shares
+    double share_seconds() const { return share_seconds_; }  // of loading in shares
     double cut_seconds() const { return cut_seconds_; }      // of the executor built last, for its sparse blocks
 
     // Fills in everything that was predicted and measured of the candidate that ran; report.chosen is set.
@@ -76,6 +76,7 @@ private:
     std::shared_ptr<const exec::NumberedCounts> count(const Schedule& schedule, const LoadState& loaded);
     void make_executor(const Schedule& schedule, const LoadState& loaded, std::optional<exec::SparseBlocks> blocks);
     void load_model(const Candidate& candidate);
+    void load_features(const Candidate& candidate);
     void release_graph();
     void release_features();
     void keep_tuning_peak();

@@ -39,6 +39,7 @@ std::vector<std::int64_t> by_rank(comm::Communicator& comm, std::int64_t mine) {
 
 double predicted_for(const LoadingSeconds& loading, const std::string& part) {
     if (part == "deal") return loading.deal;
+    if (part == "features") return loading.features;
     return part == "rows" ? loading.rows : loading.degrees;
 }
 
@@ -57,7 +58,7 @@ std::vector<StepRecord> setup_records(comm::Communicator& comm, const Plan& plan
         record.predicted_seconds = predicted;
         record.measured_seconds = comm::control_max(comm, seconds);
     };
-    add("load", loading.deal + loading.rows + loading.degrees, mine.load_seconds);
+    add("load", loading.total() - loading.cut, mine.load_seconds);
     for (const load::LoadStep& step : mine.load_steps) {
         add(("load." + step.name).c_str(), predicted_for(loading, step.name), step.seconds);
         StepRecord& record = records.back();

@@ -63,6 +63,7 @@ void Executor::fill(TensorId id, const data::Dataset& dataset) {
     };
     switch (tensor_of(schedule(), id).role) {
         case Role::features: {
+            if (dataset.features_in_shares()) break;
             const Range columns = store_.block(id).columns;
             fill_rows<float>(
                 id, [&](Range rows, float* out) { dataset.read_features(rows, columns, out, columns.size(), &order); });
@@ -82,17 +83,35 @@ void Executor::fill(TensorId id, const data::Dataset& dataset) {
     }
 }
 
-void Executor::fill(const data::Dataset& dataset, std::size_t first_step) {
+// All tensors, but for those that only steps of an epoch before the first one read.
+std::vector<TensorId> Executor::filled(std::size_t first_step) const {
     std::set<TensorId> before, behind;  // read by steps on either side of the first one
     for (std::size_t i = 0; i < schedule().steps.size(); ++i) {
         const Step& step = schedule().steps[i];
         const std::vector<TensorId> read = operands_of(step.operation).reads;
         (step.phase == Phase::epoch && i < first_step ? before : behind).insert(read.begin(), read.end());
     }
+    std::vector<TensorId> tensors;
     for (std::size_t i = 0; i < schedule().tensors.size(); ++i) {
         const auto id = static_cast<TensorId>(i);
-        if (behind.contains(id) || !before.contains(id)) fill(id, dataset);
+        if (behind.contains(id) || !before.contains(id)) tensors.push_back(id);
     }
+    return tensors;
+}
+
+std::vector<TensorId> Executor::feature_tensors(std::size_t first_step) const {
+    std::vector<TensorId> tensors = filled(first_step);
+    std::erase_if(tensors, [&](TensorId id) { return tensor_of(schedule(), id).role != Role::features; });
+    return tensors;
+}
+
+void Executor::put_row(TensorId tensor, std::int64_t row, std::span<const float> values) {
+    const auto bytes = std::as_bytes(values);
+    kernels::upload(device_, bytes, store_.bytes(tensor) + row * std::ssize(bytes));
+}
+
+void Executor::fill(const data::Dataset& dataset, std::size_t first_step) {
+    for (const TensorId id : filled(first_step)) fill(id, dataset);
     counts_.reset();
     order_.reset();
 }

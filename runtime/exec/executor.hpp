@@ -41,8 +41,12 @@ public:
     void adopt_blocks(SparseBlocks blocks) { store_.adopt_blocks(std::move(blocks)); }
     SparseBlocks release_blocks() { return store_.release_blocks(); }
     void allocate(const ModelState& state) { store_.allocate(state); }
+    // The tensors that hold features, but for those that only steps of an epoch before `first_step` read.
+    std::vector<TensorId> feature_tensors(std::size_t first_step = 0) const;
+    // Puts a row into this rank's block of such a tensor; `row` counts in the block.
+    void put_row(TensorId tensor, std::int64_t row, std::span<const float> values);
     // Reads this rank's blocks of features, labels, subset and the numbers of their vertices, but for those that only
-    // steps of an epoch before `first_step` read.
+    // steps of an epoch before `first_step` read, and for features that ranks read in shares.
     void fill(const data::Dataset& dataset, std::size_t first_step = 0);
     // Calls write(rows, values) for a few rows of a float tensor's block at a time; `rows` counts in the whole tensor.
     void load(TensorId tensor, const std::function<void(Range rows, float* values)>& write);
@@ -61,6 +65,7 @@ public:
                                          std::size_t first_step = 0);
 
     const Schedule& schedule() const { return store_.schedule(); }
+    const data::VertexOrder& order() const { return counts_->order(); }  // until fill()
     const MemoryPlan& memory() const { return store_.plan(); }
     int rank() const { return store_.rank(); }
 
@@ -79,6 +84,7 @@ public:
 
 private:
     TensorId find(std::string_view tensor) const;
+    std::vector<TensorId> filled(std::size_t first_step) const;
     void fill(TensorId id, const data::Dataset& dataset);
     template <class T, class Write>
     void fill_rows(TensorId id, const Write& write);

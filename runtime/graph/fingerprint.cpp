@@ -87,6 +87,11 @@ std::uint64_t hash_of_listed(std::span<const Edge> edges, int reader) {
     return sum;
 }
 
+std::uint64_t hash_of_row_listed(std::int64_t vertex, int reader) {
+    const auto row = static_cast<std::int32_t>(vertex);
+    return hash(row, row, static_cast<float>(reader));
+}
+
 std::string listing_fingerprint(std::uint64_t sum) { return text_of(sum); }
 
 std::string graph_fingerprint(std::int64_t vertices, std::uint64_t sum) {

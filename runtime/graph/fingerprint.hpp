@@ -20,6 +20,8 @@ std::string fingerprint(const Graph& graph);
 // A hash of the edges of a share of a file, as its reader lists them: it adds up, over all edges of all shares, to a
 // number that is another one where a share has other edges.
 std::uint64_t hash_of_listed(std::span<const Edge> edges, int reader);
+// The same for a row of features that a rank has read.
+std::uint64_t hash_of_row_listed(std::int64_t vertex, int reader);
 // The text of such a sum.
 std::string listing_fingerprint(std::uint64_t sum);
 

@@ -10,21 +10,12 @@
 namespace gnnplan::load {
 namespace {
 
-enum State : std::int64_t { dealing, finished, failed };
-
 template <class T>
 std::span<const std::byte> bytes_of(const std::vector<T>& values, std::int64_t begin, std::int64_t end) {
     return std::as_bytes(std::span(values).subspan(at(begin), at(end - begin)));
 }
 
 }  // namespace
-
-// The message of one rank to another before it deals to it.
-struct Dealer::Header {
-    std::int64_t sources = 0;  // edges
-    std::int64_t targets = 0;
-    std::int64_t state = dealing;
-};
 
 Dealer::Dealer(comm::Communicator& comm, const RowShares& shares, const data::VertexOrder& order, bool weighted,
                bool with_targets)
@@ -39,17 +30,20 @@ void Dealer::deal(std::span<const data::Edge> edges, std::span<const float> weig
     const auto most = at(edges_dealt_in_round(comm_.size()));
     for (std::size_t first = 0; first < edges.size(); first += most) {
         const std::size_t count = std::min(most, edges.size() - first);
-        round(edges.subspan(first, count), weighted_ ? weights.subspan(first, count) : weights, dealing);
+        round(edges.subspan(first, count), weighted_ ? weights.subspan(first, count) : weights, RoundState::dealing);
     }
 }
 
 Dealt Dealer::finish() {
-    while (!round({}, {}, finished)) {
+    while (!round({}, {}, RoundState::finished)) {
     }
     return std::move(dealt_);
 }
 
-void Dealer::fail() { exchange_headers(failed); }
+void Dealer::fail() {
+    std::vector<std::int64_t> nothing(2 * at(comm_.size()), 0);
+    exchange_counts(comm_, RoundState::failed, nothing);
+}
 
 // A counting sort of the edges that others make rows of; this rank's own join what it has been dealt.
 void Dealer::sort_by_maker(std::span<const data::Edge> edges, std::span<const float> weights) {
@@ -89,37 +83,20 @@ void Dealer::sort_by_maker(std::span<const data::Edge> edges, std::span<const fl
     }
 }
 
-std::vector<Dealer::Header> Dealer::exchange_headers(std::int64_t state) {
-    static_assert(sizeof(Header) == deal_header_bytes);
-    const std::int64_t peers = comm_.size();
-    std::vector<Header> sent(at(peers)), received(at(peers));
-    std::vector<comm::Send> sends;
-    std::vector<comm::Receive> receives;
-    for (std::int64_t p = 0; p < peers; ++p) {
-        const auto count = [&](std::int64_t list) {
-            return state == dealing ? begin_[at(list + p) + 1] - begin_[at(list + p)] : 0;
-        };
-        sent[at(p)] = {count(0), count(peers), state};
-        sends.push_back({static_cast<int>(p), std::as_bytes(std::span(&sent[at(p)], 1))});
-        receives.push_back({static_cast<int>(p), std::as_writable_bytes(std::span(&received[at(p)], 1))});
-    }
-    comm_.exchange(sends, receives);
-    return received;
-}
-
-bool Dealer::round(std::span<const data::Edge> edges, std::span<const float> weights, std::int64_t state) {
+bool Dealer::round(std::span<const data::Edge> edges, std::span<const float> weights, RoundState state) {
+    static_assert(deal_header_bytes == 24);
     sort_by_maker(edges, weights);
-    const std::vector<Header> headers = exchange_headers(state);
-    const auto all = [&](std::int64_t wanted) {
-        return std::all_of(headers.begin(), headers.end(), [&](const Header& h) { return h.state == wanted; });
-    };
-    if (std::any_of(headers.begin(), headers.end(), [](const Header& h) { return h.state == failed; })) throw Stopped();
-    if (all(finished)) return true;
-    receive(headers);
+    const std::int64_t peers = comm_.size();
+    std::vector<std::int64_t> counts;
+    for (std::int64_t p = 0; p < peers; ++p) {
+        for (const std::int64_t list : {p, peers + p}) counts.push_back(begin_[at(list) + 1] - begin_[at(list)]);
+    }
+    if (exchange_counts(comm_, state, counts)) return true;
+    receive(counts);
     return false;
 }
 
-void Dealer::receive(const std::vector<Header>& headers) {
+void Dealer::receive(const std::vector<std::int64_t>& counts) {
     const std::int64_t peers = comm_.size();
     const auto exchange = [&](const auto& sent, auto& received) {
         std::vector<comm::Send> sends;
@@ -130,7 +107,7 @@ void Dealer::receive(const std::vector<Header>& headers) {
                 const std::size_t b = at(list * peers + p);
                 const auto bytes = bytes_of(sent, begin_[b], begin_[b + 1]);
                 if (!bytes.empty()) sends.push_back({static_cast<int>(p), bytes});
-                const std::int64_t count = list == 0 ? headers[at(p)].sources : headers[at(p)].targets;
+                const std::int64_t count = counts[at(2 * p + list)];
                 const auto room = std::span(received).subspan(at(first), at(count));
                 if (count > 0) receives.push_back({static_cast<int>(p), std::as_writable_bytes(room)});
                 first += count;
@@ -139,7 +116,7 @@ void Dealer::receive(const std::vector<Header>& headers) {
         }
     };
     std::int64_t of_sources = 0, all = 0;
-    for (const Header& header : headers) of_sources += header.sources, all += header.sources + header.targets;
+    for (std::size_t i = 0; i < counts.size(); ++i) of_sources += i % 2 == 0 ? counts[i] : 0, all += counts[i];
     received_.resize(at(all));
     received_weights_.resize(weighted_ ? received_.size() : 0);
     exchange(edges_, received_);

@@ -4,6 +4,7 @@
 #include "runtime/comm/communicator.hpp"
 #include "runtime/graph/edges.hpp"
 #include "runtime/graph/order.hpp"
+#include "runtime/load/rounds.hpp"
 #include "runtime/load/row_shares.hpp"
 
 #include <cstdint>
@@ -33,17 +34,12 @@ public:
     // In place of finish(): makes the others stop.
     void fail();
 
-    // Another rank has failed, and says why where all ranks agree.
-    struct Stopped {};
-
 private:
-    struct Header;
-
     // Returns whether all ranks have finished.
-    bool round(std::span<const data::Edge> edges, std::span<const float> weights, std::int64_t state);
+    bool round(std::span<const data::Edge> edges, std::span<const float> weights, RoundState state);
     void sort_by_maker(std::span<const data::Edge> edges, std::span<const float> weights);
-    std::vector<Header> exchange_headers(std::int64_t state);
-    void receive(const std::vector<Header>& headers);
+    // `counts`: how many edges come from each rank, to targets' rows and to sources'.
+    void receive(const std::vector<std::int64_t>& counts);
 
     comm::Communicator& comm_;
     const RowShares& shares_;

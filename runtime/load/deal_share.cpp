@@ -62,7 +62,7 @@ DealtShare deal_share(comm::Communicator& comm, const data::Dataset& dataset, co
         dealing = true;
         share.edges = dealer.finish();
         share.found.edges = {};
-    } catch (const Dealer::Stopped&) {
+    } catch (const Stopped&) {
         stopped = true;
     } catch (...) {
         if (dealing) throw;

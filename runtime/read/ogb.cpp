@@ -1,5 +1,6 @@
 #include "runtime/read/ogb.hpp"
 
+#include "runtime/read/text_features.hpp"
 #include "runtime/read/text_reader.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -185,6 +186,15 @@ Supervision read_ogb_supervision(const fs::path& folder, const std::string& spli
     if (!labels.empty()) read_labels(labels, vertices, supervision);
     read_ogb_split(folder, split, vertices, supervision);
     return supervision;
+}
+
+std::unique_ptr<FeatureSource> open_ogb_features(const fs::path& folder, std::int64_t vertices) {
+    const fs::path file = find_csv(folder / "raw", "node-feat.csv"), files = folder / "raw/node-feat";
+    std::error_code ignored;
+    if (!fs::is_directory(files, ignored)) return file.empty() ? nullptr : open_text_features(file, vertices);
+    if (file.empty()) return open_text_features_by_id(files, vertices);
+    throw Error(ErrorCode::data, "features are in this folder and in " + file.filename().string() + " beside it",
+                files.string(), "keep one of them");
 }
 
 void read_ogb_split(const fs::path& folder, const std::string& split, std::int64_t vertices, Supervision& supervision) {

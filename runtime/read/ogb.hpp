@@ -35,7 +35,9 @@ Supervision read_ogb_supervision(const std::filesystem::path& folder, const std:
 void read_ogb_split(const std::filesystem::path& folder, const std::string& split, std::int64_t vertices,
                     Supervision& supervision);
 
-// raw/node-feat.csv; null when there is none. Each read opens the file anew.
+// raw/node-feat.csv, whose lines are in the order of the vertices, or the files of the folder raw/node-feat, whose
+// lines begin with the id of a vertex; null when there is neither. Throws ErrorCode::data where there are both. Each
+// read opens the files anew.
 std::unique_ptr<FeatureSource> open_ogb_features(const std::filesystem::path& folder, std::int64_t vertices);
 
 // The same of folders as OGB's binary data sets have them: raw/data.npz with edge_index, node_feat, num_nodes_list and

@@ -46,7 +46,7 @@ std::vector<Unread> beside_ogb_file(const fs::path& file) {
     if (failed || raw.filename() != "raw" || (!archive && find_csv(raw, "edge.csv").filename() != file.filename()))
         return {};
     Unread beside{"the OGB folder " + folder.string() + " (to be given in place of this file of it)"};
-    beside.features = !find_csv(raw, "node-feat.csv").empty();
+    beside.features = !find_csv(raw, "node-feat.csv").empty() || fs::is_directory(raw / "node-feat", failed);
     beside.labels = !find_csv(raw, "node-label.csv").empty() || fs::exists(raw / "node-label.npz", failed);
     beside.split = has_split(folder);
     if (!beside.features && !beside.labels && !beside.split) return {};

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "runtime/graph/edges.hpp"
+#include "runtime/graph/file_share.hpp"
 #include "runtime/read/edge_lines.hpp"
-
-#include <gnnplan/base/range.hpp>
 
 #include <cstdint>
 #include <string>
@@ -16,20 +15,6 @@ constexpr std::int64_t largest_vertices = (std::int64_t{1} << 31) - 1;
 
 // Where ids of an edge list begin, as the user says; unsaid: at 0, with a remark where the file looks otherwise.
 enum class IndexBase : std::uint8_t { unsaid, zero, one, automatic };
-
-// One of several shares of a file's entries, of about equal size, that are read by as many ranks, or a part of it, as
-// threads divide a share.
-struct FileShare {
-    int index = 0;
-    int of = 1;
-    int part = 0;
-    int parts = 1;
-
-    bool whole() const { return of == 1 && parts == 1; }
-    bool first() const { return index == 0 && part == 0; }
-    // The sub-range of [0, all) that this share and part cover.
-    Range range(std::int64_t all) const { return balanced_block(balanced_block({0, all}, index, of), part, parts); }
-};
 
 // How the graph of a file is to be read: what the user says of it, and how much.
 struct ReadOptions {

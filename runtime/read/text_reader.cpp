@@ -51,18 +51,21 @@ bool TextReader::take_share(const FileShare& share, std::int64_t from) {
         if (!share.first()) share_end_ = 0;
         return true;
     }
-    const Range range = share.range(*bytes);
-    if (range.begin > from) {
-        go_to(range.begin - 1);
+    take_bytes(share.range(*bytes), from);
+    return false;
+}
+
+void TextReader::take_bytes(Range bytes, std::int64_t from) {
+    if (bytes.begin > from) {
+        go_to(bytes.begin - 1);
         std::string_view of_the_share_before;
         next_line(of_the_share_before);
     } else {
         go_to(from);
     }
     share_begin_ = offset();
-    share_end_ = range.end;
+    share_end_ = bytes.end;
     line_number_ = 0;
-    return false;
 }
 
 // Only who has a mistake to report asks for it.

@@ -32,6 +32,8 @@ public:
     // the share that has its first byte. Where the file cannot be read from its middle, the first share has all lines
     // from the next one on; returns whether this is so.
     bool take_share(const FileShare& share, std::int64_t from);
+    // The same for a range of a file that can be read from its middle.
+    void take_bytes(Range bytes, std::int64_t from = 0);
     // Whether it can be read from its middle.
     bool divisible() const { return input_->size().has_value(); }
     const std::string& name() const { return input_->name(); }

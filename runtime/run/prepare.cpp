@@ -112,6 +112,10 @@ void Run::compare_start() const {
 // process looks at its share only.
 void Run::check_features(comm::Communicator& processes) {
     if (dataset_->report().features_generated) return;
+    if (dataset_->features_in_shares()) {  // ranks compare them when they have read them
+        features_ = plan_.fingerprints.features;
+        return;
+    }
     constexpr std::int64_t looked_at_by_all = std::int64_t{1} << 30;  // bytes
     const Range all{0, dataset_->vertices()};
     const bool whole =

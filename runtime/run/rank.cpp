@@ -219,8 +219,8 @@ Computed Rank::compute() {
         note("note: without `load-weights` the pass is made with weights that nobody trained");
     if (leads()) shared_.observer.computes();
     if (launch_.threads) {
-        // Threads would each read the whole file for their block of it.
-        if (first_) shared_.dataset.cache_features();
+        // Threads would each read the whole file for their block of it, unless they read it in shares.
+        if (first_ && !shared_.dataset.features_in_shares()) shared_.dataset.cache_features();
         comm_.barrier();
     }
     const std::optional<ProbeFigures> state = probe_state(shared_, comm_, launch_, clock_);

@@ -58,7 +58,9 @@ Plan with_loading(const Settings& settings, Plan plan) {
         const Loading planned = candidate.schedule.loading;
         candidate.schedule.loading = loading_for(candidate.schedule.numbering, loading);
         if (candidate.schedule.loading != planned) candidate.predicted.loading = {};  // is of another way
-        if (loading == Loading::whole) candidate.predicted.dealt_bytes.clear();
+        if (loading != Loading::whole) continue;
+        candidate.predicted.dealt_bytes.clear();
+        candidate.predicted.feature_bytes.clear();
     }
     return plan;
 }

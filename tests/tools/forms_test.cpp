@@ -121,6 +121,26 @@ protected:
         save_split("arxiv");
         return folder_.path() / "arxiv";
     }
+    // Plain files, those of features as programs write them that sort nothing.
+    std::string tables() const {
+        fs::copy(ogb(), folder_.path() / "tables", fs::copy_options::recursive);
+        fs::remove(folder_.path() / "tables/raw/node-feat.csv.gz");
+        const char* const separators[] = {",", ";", "\t"};
+        std::string parts[3];
+        for (I64 i = 0; i < vertices; ++i) {
+            const I64 v = i * 7 % vertices;
+            std::string& part = parts[i % 3];
+            part += std::to_string(v);
+            for (I64 j = 0; j < features; ++j)
+                part += separators[i % 3] + std::to_string(feature_[static_cast<std::size_t>(v * features + j)]);
+            part += "\n";
+        }
+        folder_.write("tables/raw/node-feat/part-00000.csv", "id,a,b,c,d\n" + parts[0]);
+        folder_.write("tables/raw/node-feat/part-00001.csv.gz", parts[1]);
+        folder_.write("tables/raw/node-feat/part-00002.csv", parts[2]);
+        folder_.write("tables/raw/node-feat/_SUCCESS", "");
+        return folder_.path() / "tables";
+    }
     std::string papers() const {
         archive("papers/raw/data.npz",
                 {by_columns(), float_features("node_feat"), {"num_nodes_list", "<i8", {1}, bytes_of<I64>({vertices})}},
@@ -175,6 +195,7 @@ TEST_F(Forms, TrainTheSameNetworkBitForBit) {
         archive("rows.npz", {by_rows(), bfloat16_features("x"), float_labels("y")}, masks(true)),
         scipy(),
         ogb(),
+        tables(),
         papers(),
         igb(),
         mag()};

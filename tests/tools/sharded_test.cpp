@@ -49,6 +49,7 @@ void expect_predicted_loading(const nlohmann::json& report) {
     const std::map<std::string, double> expected{{"setup.load.deal", predicted["deal"]},
                                                  {"setup.load.rows", predicted["rows"]},
                                                  {"setup.load.degrees", predicted["degrees"]},
+                                                 {"setup.load.features", predicted.value("features", 0.0)},
                                                  {"setup.partition", predicted["cut"]}};
     EXPECT_GT(predicted["total"], 0);
     for (const auto& step : report["setup"]) {
@@ -89,6 +90,7 @@ TEST_F(Sharded, InfersWhatTheWholeGraphMakes) {
         const auto bytes = loaded_bytes(in_shares);
         EXPECT_EQ(bytes.count("setup.load.deal"), 1U);
         EXPECT_EQ(bytes.at("setup.load.deal") > 0, grid != "--ranks 1");
+        EXPECT_EQ(bytes.at("setup.load.features") > 0, grid != "--ranks 1") << "of one compressed file";
         expect_predicted_loading(in_shares);
         const auto whole = run("--task infer --load whole " + grid, graph, flags);
         EXPECT_EQ(loaded_bytes(whole).size(), 1U) << "only what is read";
@@ -96,6 +98,92 @@ TEST_F(Sharded, InfersWhatTheWholeGraphMakes) {
         EXPECT_EQ(read_npy(folder / "e.npy"), shared) << grid << ": the same blocks, so the same bits";
         EXPECT_EQ(in_shares["fingerprints"]["graph"], whole["fingerprints"]["graph"]);
     }
+}
+
+// Rows of features without order in two files of text, in place of those that the graph has.
+class FeaturesOfIds : public Sharded {
+protected:
+    void SetUp() override {
+        Sharded::SetUp();
+        ASSERT_TRUE(std::filesystem::remove(graph + "/raw/node-feat.csv.gz"));
+        std::filesystem::create_directory(folder_of_features);
+        write();
+        train("--model gcn");
+    }
+    void write(int changed = 0) const {
+        std::string parts[2];
+        for (int i = 0; i < 300; ++i) {
+            const int vertex = i * 7 % 300;
+            parts[i % 2] += std::to_string(vertex);
+            for (int j = 0; j < 8; ++j)
+                parts[i % 2] += "," + std::to_string((vertex * (j + 3) + changed) % 13 - 6) + ".25";
+            parts[i % 2] += "\n";
+        }
+        write_text(folder_of_features + "/part-00000.csv", parts[0]);
+        write_text(folder_of_features + "/part-00001.csv", parts[1]);
+    }
+    const std::string folder_of_features = graph + "/raw/node-feat";
+};
+
+TEST_F(FeaturesOfIds, AreReadOnceByRanks) {
+    const std::string flags = "--load-weights " + weights + " --save-embeddings " + (folder / "e.npy");
+    for (const std::string grid :
+         {"--ranks 1", "--ranks 2 --grid 2x1", "--ranks 3 --grid 1x3", "--ranks 4 --grid 2x2 --node-axis y",
+          "--ranks 5 --grid 5x1 --permute on", "--ranks 6 --grid 3x2 --permute on", "--ranks 4 --scheme 1.5d"}) {
+        for (const std::string orders : {" --forward SS", " --forward DS"}) {
+            const auto in_shares = run("--task infer " + grid + orders, graph, flags);
+            EXPECT_THAT(said, Not(HasSubstr("One rank has read the features")));
+            const std::vector<float> shared = read_npy(folder / "e.npy");
+            EXPECT_EQ(loaded_bytes(in_shares).at("setup.load.features") > 0, grid != "--ranks 1");
+            EXPECT_GT(in_shares["predicted"]["loading_seconds"]["features"], 0);
+            expect_predicted_loading(in_shares);
+            const auto whole = run("--task infer --load whole " + grid + orders, graph, flags);
+            EXPECT_EQ(loaded_bytes(whole).count("setup.load.features"), 0U);
+            EXPECT_EQ(read_npy(folder / "e.npy"), shared) << grid << orders << ": the same rows, so the same bits";
+        }
+    }
+    const auto trained = run("--load sharded --loss-rows off --ranks 3", graph, "--epochs 3 --autotune 0");
+    EXPECT_GT(loaded_bytes(trained).at("setup.load.features"), 0);
+    const auto whole = run("--loss-rows off --ranks 3", graph, "--epochs 3 --autotune 0");
+    EXPECT_EQ(trained["epochs"][2]["loss"], whole["epochs"][2]["loss"]);
+}
+
+// A plan knows who deals what of the files that it was made with, and refuses other features.
+TEST_F(FeaturesOfIds, BelongToThePlan) {
+    const std::string planning = "plan --task infer --hidden 12 --ranks 2 -o " + plan;
+    const std::string running =
+        plan + " --in-process --data " + graph + " --load-weights " + weights + " --report " + report;
+    ASSERT_EQ(gnnplan(planning + " --graph " + graph).code, 0);
+    auto altered = nlohmann::ordered_json::parse(read_text(plan));
+    const auto& bytes = altered["candidates"][0]["predicted"]["feature_bytes_by_rank"];
+    ASSERT_EQ(bytes.size(), 2U);
+
+    // The same rows in files that are read by other ranks: the plan does not know their bytes.
+    std::filesystem::rename(folder_of_features + "/part-00001.csv", folder_of_features + "/part-.csv");
+    ASSERT_EQ(run_program(GNNRUN_TOOL, running).code, 0);
+    const std::int64_t moved = loaded_bytes(nlohmann::json::parse(read_text(report))).at("setup.load.features");
+    EXPECT_GT(moved, 0);
+    std::filesystem::remove(folder_of_features + "/part-.csv");
+    write(5);
+    const Outcome other = run_program(GNNRUN_TOOL, running);
+    EXPECT_EQ(other.code, 78) << other.err;
+    EXPECT_THAT(other.err, HasSubstr("the features are not those that the plan was made for"));
+
+    write();
+    for (auto& candidate : altered["candidates"])
+        candidate["predicted"]["feature_bytes_by_rank"][1] = bytes[1].get<std::int64_t>() + 4;
+    altered["predicted"] = altered["candidates"][0]["predicted"];
+    altered["fingerprints"]["content"] = io::content_fingerprint(io::parse(altered.dump(), plan));
+    write_text(plan, altered.dump());
+    const Outcome run = run_program(GNNRUN_TOOL, running);
+    EXPECT_EQ(run.code, 65) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("predicted.feature_bytes_by_rank: rank 1 has dealt"));
+
+    // A plan of sizes knows neither features nor bytes.
+    ASSERT_EQ(gnnplan(planning + " --vertices 300 --nonzeros 9300 --features 8 --classes 3").code, 0);
+    const Outcome unknown = run_program(GNNRUN_TOOL, running);
+    ASSERT_EQ(unknown.code, 0) << unknown.err;
+    EXPECT_GT(loaded_bytes(nlohmann::json::parse(read_text(report))).at("setup.load.features"), 0);
 }
 
 TEST_F(Sharded, TrainsAsFromTheWholeGraph) {

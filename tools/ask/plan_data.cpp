@@ -2,6 +2,7 @@
 
 #include "runtime/data/dataset.hpp"
 #include "runtime/load/predict.hpp"
+#include "runtime/load/predict_features.hpp"
 
 #include <string>
 #include <vector>
@@ -9,9 +10,9 @@
 namespace gnnplan::tools {
 namespace {
 
-// Reads the graph's file once more, as the ranks of the plan will, and notes in each candidate what they send. Does
-// nothing for candidates that load the graph whole.
-void predict_dealing(Plan& plan, const std::string& path) {
+// Reads the graph's file and the ids of features once more, as the ranks of the plan will, and notes in each candidate
+// what they send. Does nothing for candidates that load the graph whole.
+void predict_dealing(Plan& plan, const data::Dataset& whole) {
     std::vector<Candidate*> sharded;
     std::vector<const Schedule*> schedules;
     for (Candidate& candidate : plan.candidates) {
@@ -26,10 +27,13 @@ void predict_dealing(Plan& plan, const std::string& path) {
     options.index_base = graph.index_base == 1 ? data::IndexBase::one : data::IndexBase::zero;
     options.graph_only = true;
     options.in_shares = graph.vertices;
-    const data::Dataset dataset = data::open_dataset(path, options);
+    const data::Dataset dataset = data::open_dataset(whole.report().path, options);
     const load::Dealing dealing = load::predict_dealing(dataset, schedules, graph.normalisation, graph.symmetric);
     plan.fingerprints.listing = dealing.listing;
     for (std::size_t i = 0; i < sharded.size(); ++i) sharded[i]->predicted.dealt_bytes = dealing.bytes[i];
+    const load::Dealing features = load::predict_features(whole, schedules);
+    plan.fingerprints.feature_listing = features.listing;
+    for (std::size_t i = 0; i < features.bytes.size(); ++i) sharded[i]->predicted.feature_bytes = features.bytes[i];
 }
 
 }  // namespace
@@ -37,7 +41,7 @@ void predict_dealing(Plan& plan, const std::string& path) {
 void note_data(Plan& plan, const LoadedProblem& loaded) {
     if (!loaded.dataset) return;
     plan.fingerprints = data::fingerprints_of(*loaded.dataset);
-    predict_dealing(plan, loaded.dataset->report().path);
+    predict_dealing(plan, *loaded.dataset);
 }
 
 }  // namespace gnnplan::tools

@@ -149,6 +149,8 @@ void take_dataset(LoadedProblem& loaded, ProblemRecord record, const Shape& shap
     counts->keep_numbered();  // a plan's table asks for what the search asked for
     loaded.problem = make_problem(std::move(record), std::move(counts), reading.normalisation);
     loaded.problem.listing = {report.edges_read, report.text, report.divisible};
+    if (const data::FeatureFiles* files = dataset.feature_files())
+        loaded.problem.listing.features = {dataset.features(), files->text(), files->most_readers()};
 }
 
 void take_sizes(LoadedProblem& loaded, ProblemRecord record, const Shape& shape, const GraphReading& reading) {

@@ -130,6 +130,7 @@ std::string before_text(const Plan& plan) {
             "loading takes {}: reading and dealing edges {}, making rows of them {}, degrees {}, cutting blocks {}",
             seconds(loading.total()), seconds(loading.deal), seconds(loading.rows), seconds(loading.degrees),
             seconds(loading.cut));
+        if (loading.features > 0) text += fmt::format(", reading and dealing features {}", seconds(loading.features));
     }
     if (predicted.setup_seconds > 0)
         text += fmt::format("{}requests for rows take {}", text.empty() ? "" : "; ", seconds(predicted.setup_seconds));

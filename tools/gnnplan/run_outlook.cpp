@@ -39,10 +39,11 @@ std::string pass_line(const Plan& plan) {
     const auto seconds = [&](double value) { return format_seconds(value, plan.machine); };
     const std::string setup =
         predicted.setup_seconds > 0 ? fmt::format("requests for rows {}, ", seconds(predicted.setup_seconds)) : "";
-    const bool parts = plan.candidates.front().configuration.parts > 1;
-    return labelled("run", fmt::format("loading {}, {}one pass {}; {} in all, without {}reading features",
-                                       seconds(predicted.loading.total()), setup, seconds(predicted.epoch_seconds),
-                                       seconds(predicted.ranked_seconds()), parts ? "partitioning and " : "")) +
+    std::string without = plan.candidates.front().configuration.parts > 1 ? "partitioning" : "";
+    if (predicted.loading.features == 0) without += without.empty() ? "reading features" : " and reading features";
+    return labelled("run", fmt::format("loading {}, {}one pass {}; {} in all{}", seconds(predicted.loading.total()),
+                                       setup, seconds(predicted.epoch_seconds), seconds(predicted.ranked_seconds()),
+                                       without.empty() ? "" : ", without " + without)) +
            labelled("memory", fmt::format("{} per rank", format_memory(predicted.peak_bytes_per_rank)));
 }
 

@@ -103,6 +103,32 @@ TEST(LoadingSeconds, OfFilesThatOneRankReads) {
     EXPECT_NEAR(seconds({4, 1, 1}, machine(0, 1e-12), {.edges = 120}).deal, 2 * dealing, 1e-6);
 }
 
+// Twelve rows of five numbers, of which each rank reads three, in one round and in one that finds that all are dealt.
+TEST(LoadingSeconds, OfFeaturesThatAreDealt) {
+    const FeatureListing text{5};
+    EXPECT_EQ(seconds({4, 1, 1}, messages_of_a_second()).features, 0) << "where rows are found in place";
+    const LoadingSeconds found = seconds({4, 1, 1}, messages_of_a_second(), {.features = text});
+    constexpr double parsed = 0.8 * 3 * 5 * 1e-3, messages = 3 * (2 + 2);
+    EXPECT_NEAR(found.features, parsed + messages, 1e-6);
+    EXPECT_EQ(found.total(), found.deal + found.rows + found.degrees + found.cut + found.features);
+    // Three of four rows leave a rank, with their numbers.
+    const LoadingSeconds bytes = seconds({4, 1, 1}, machine(0, 1), {.features = text});
+    EXPECT_NEAR(bytes.features, parsed + 2 * 3 * 16 + 3 * 0.75 * (4 + 4 * 5), 1e-6);
+    // One rank reads all of what is compressed, and of two files two ranks read one each.
+    const auto of_some = [&](FeatureListing listing) {
+        return seconds({4, 1, 1}, machine(0, 1e-12), {.features = listing}).features;
+    };
+    EXPECT_NEAR(of_some({5, true, 1}), 4 * parsed, 1e-9);
+    EXPECT_NEAR(of_some({5, true, 2}), 2 * parsed, 1e-9);
+    EXPECT_NEAR(of_some({5, true, 9}), parsed, 1e-9);
+    EXPECT_NEAR(of_some({5, false, 1}), 4 * 3 * 5 * 1e-4, 1e-9);
+    EXPECT_EQ(loading_seconds(schedule({4, 1, 1}, Loading::whole), graph, record(), {.features = text},
+                              messages_of_a_second())
+                  .features,
+              0)
+        << "where each rank reads all of them";
+}
+
 TEST(LoadingSeconds, EdgesGoToBothEndsWhereTheirReverseIsAdded) {
     GraphRecord symmetrised = record();
     symmetrised.symmetrised = true;

@@ -108,7 +108,7 @@ TEST(Dealer, StopsEveryoneWhereOneFails) {
             const std::vector<data::Edge> edges(10, data::Edge{1, 2});
             for (int i = 0; i < 5; ++i) dealer.deal(edges, {});
             dealer.finish();
-        } catch (const Dealer::Stopped&) {
+        } catch (const Stopped&) {
             ++stopped;
         }
     });

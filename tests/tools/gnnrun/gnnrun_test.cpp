@@ -487,6 +487,46 @@ TEST_F(UnderMpi, TrainsLikeTheRanksOfOneProcess) {
     for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(mpi.epochs[i].loss, threads.epochs[i].loss, 1e-5);
 }
 
+// Features whose rows name their vertices, in files of which ranks read a share each.
+TEST_F(UnderMpi, ReadsFeaturesInShares) {
+    const auto write = [&](const std::string& more) {
+        std::string parts[2];
+        for (int i = 0; i < 31; ++i)
+            parts[i % 2] += std::to_string(i * 5 % 31) + "," + std::to_string(i % 7) + ".5,-1,0.25,2,1e-3," +
+                            std::to_string(i) + "\n";
+        std::filesystem::create_directories(path("graph/raw/node-feat"));
+        io::write_file_atomically(path("graph/raw/node-feat/0.csv"), parts[0]);
+        io::write_file_atomically(path("graph/raw/node-feat/1.csv"), parts[1] + more);
+    };
+    for (const char* end : {".csv", ".csv.gz"}) std::filesystem::remove(path("graph/raw/node-feat" + std::string(end)));
+    write("");
+    for (int ranks = 1; ranks <= 6; ++ranks) {
+        Plan plan = train::testing::make_plan(dataset_, 4, true, ranks, {{1, 10}});
+        plan.problem.loading = Loading::sharded;
+        for (Candidate& candidate : plan.candidates) candidate.schedule.loading = Loading::sharded;
+        save(plan, "shares.json");
+        write("");
+        const std::string arguments = "@shares.json --data @graph --epochs 2 --autotune 0 --report ";
+        const Outcome outcome = mpirun(ranks, arguments + "@mpi.json");
+        ASSERT_EQ(outcome.code, 0) << outcome.output;
+        ASSERT_EQ(gnnrun(arguments + "@threads.json --in-process").code, 0);
+        const RunReport mpi = report("mpi.json"), threads = report("threads.json");
+        EXPECT_EQ(deploy::byte_mismatch(mpi), std::nullopt);
+        const auto features = [](const RunReport& report) {
+            const auto step = std::ranges::find(report.setup, "setup.load.features", &StepRecord::name);
+            return step == report.setup.end() ? std::vector<std::int64_t>() : step->counted_bytes_by_rank;
+        };
+        EXPECT_EQ(std::ssize(features(mpi)), ranks);
+        EXPECT_EQ(features(mpi), features(threads));
+        EXPECT_NEAR(mpi.epochs[1].loss, threads.epochs[1].loss, 1e-5);
+        write("31,0,0,0,0,0,0\n");
+        const Outcome refused = mpirun(ranks, arguments + "@mpi.json");
+        EXPECT_EQ(refused.code, 65) << refused.output;
+        EXPECT_THAT(refused.output, HasSubstr("1.csv:16: vertex id '31' is out of range"));
+        EXPECT_EQ(errors_in(refused.output), 1U) << refused.output;
+    }
+}
+
 TEST_F(UnderMpi, RankZeroAloneSpeaksOfWhatAllRefuse) {
     for (const auto& [ranks, arguments, code] :
          {std::tuple{2, "@plan4.json --data @graph", 78}, std::tuple{4, "@plan4.json --data @graph --in-process", 64},

@@ -22,6 +22,9 @@ def arrays(path):
                 found.update(numpy.load(folder / name))
         found = renamed(found)
     else:
+        if (folder / "raw/node-feat").is_dir():
+            raise ValueError("raw/node-feat: this program reads features that are in the order of "
+                             "vertices; sort its lines by their ids into raw/node-feat.csv")
         found = {"edge_index": table("raw/edge", numpy.int64).T,
                  "num_nodes": table("raw/num-node-list", numpy.int64),
                  "edge_weight": table("raw/edge-feat", numpy.float32) if WEIGHTED else None,

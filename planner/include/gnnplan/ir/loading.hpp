@@ -11,11 +11,20 @@
 
 namespace gnnplan {
 
+// How files hold features of which a row is not found without those before it.
+struct FeatureListing {
+    std::int64_t columns = 0;  // 0: rows are found in place, or nothing is known
+    bool text = true;          // numbers are parsed
+    int most_readers = 0;      // so many ranks can read a part at most; 0: any number
+    bool operator==(const FeatureListing&) const = default;
+};
+
 // How a file lists the edges of a graph, as far as that is known: a text in which ranks may begin to read anywhere.
 struct Listing {
     std::int64_t edges = 0;  // entries; 0: as many as the graph lets expect
     bool text = true;        // numbers are parsed
     bool divisible = true;   // ranks can read parts of it; else one of them reads it for all
+    FeatureListing features = {};
     bool operator==(const Listing&) const = default;
 };
 
@@ -53,5 +62,12 @@ inline constexpr std::int64_t deal_header_bytes = 24;
 // How many edges of a rank are dealt in one round: all ranks together deal about 65,536 edges, so that one that is
 // dealt everything has room for that; of very many ranks each deals enough for messages that are worth sending.
 std::int64_t edges_dealt_in_round(int ranks);
+
+// The same for rows of so many features: ranks deal about 8 MiB of them together, but at least 64 rows each.
+std::int64_t rows_dealt_in_round(int ranks, std::int64_t columns);
+// A rank sends its number with each row of features, and so much to each other rank in each round, of features that lie
+// in so many tensors.
+inline constexpr std::int64_t row_number_bytes = 4;
+constexpr std::int64_t feature_header_bytes(std::int64_t tensors) { return 8 * (tensors + 1); }
 
 }  // namespace gnnplan

@@ -118,7 +118,10 @@ struct LoadingSeconds {
     double rows = 0;     // making rows of edges, and giving them to the ranks that keep the same
     double degrees = 0;  // finding the scales of columns that other ranks make the rows of
     double cut = 0;      // cutting blocks out of rows
-    double total() const { return deal + rows + degrees + cut; }
+    // Reading features, and giving rows to the ranks that want them, where these are not found in place; last, as
+    // they are read when blocks are cut.
+    double features = 0;
+    double total() const { return deal + rows + degrees + cut + features; }
     bool operator==(const LoadingSeconds&) const = default;
 };
 
@@ -136,6 +139,7 @@ struct Prediction {
     // By rank, what it sends while edges are dealt, where the graph is loaded in shares; none: the file was not read
     // for it.
     std::vector<std::int64_t> dealt_bytes = {};
+    std::vector<std::int64_t> feature_bytes = {};  // the same while features are, where they are not found in place
     // An epoch's seconds by part of the model, where the machine knows how each part errs.
     std::vector<PartSeconds> by_part = {};
 
@@ -179,8 +183,8 @@ struct Fingerprints {
     // These are of the data; they are "" when planned without it, and of features that are generated.
     std::string features = {}, labels = {}, split = {};
     // This is of the edges as ranks read them, where the graph is loaded in shares and the file was there: what
-    // dealt_bytes of predictions are of.
-    std::string listing = {};
+    // dealt_bytes of predictions are of. The other is of rows of features, which feature_bytes are of.
+    std::string listing = {}, feature_listing = {};
 };
 
 struct Plan {
