@@ -49,6 +49,7 @@ public:
         return static_cast<std::int64_t>(bytes);
     }
     void seek(std::int64_t offset) override {
+        gzdirect(file_);  // looks at the file: until zlib knows that it is plain, it reads all up to the offset
         if (gzseek(file_, offset, SEEK_SET) != offset)
             throw Error(ErrorCode::io, "cannot go to byte " + std::to_string(offset), name_);
     }

@@ -1,6 +1,10 @@
 // Features in files of lines that begin with the ids of vertices.
+#include "runtime/read/text_features.hpp"
 #include "runtime/data/dataset.hpp"
 #include "tests/support/test_files.hpp"
+
+#include <fstream>
+#include <memory>
 
 namespace gnnplan::data {
 namespace {
@@ -92,6 +96,29 @@ TEST_F(FeaturesById, BadLinesAreNamed) {
     with("3,1,2\n4,1,x\n", {"b.csv:2: malformed line: feature expected, found 'x'"});
     write("a.csv", "id,x,y\n0\n");
     expect_bad({"a.csv:2: no features behind the id of the vertex"});
+}
+
+// The bytes that this process has read of files since it began.
+std::int64_t bytes_read() {
+    std::ifstream io("/proc/self/io");
+    std::string key;
+    std::int64_t bytes = 0;
+    io >> key >> bytes;
+    EXPECT_EQ(key, "rchar:");
+    return bytes;
+}
+
+TEST_F(FeaturesById, AShareIsReadWithoutThoseBeforeIt) {
+    std::string text;
+    for (int i = 0; i < 400'000; ++i) text += std::to_string(i % 5) + ",0.125,-3.75\n";
+    write("large.csv", text);
+    const std::unique_ptr<FeatureSource> source = open_text_features_by_id(folder.path() / "raw/node-feat", 5);
+    const std::int64_t before = bytes_read();
+    std::int64_t rows = 0;
+    const auto last = source->files()->rows_of({15, 16}, 0);
+    while (last->next() >= 0) ++rows;
+    EXPECT_NEAR(static_cast<double>(rows), 400'000.0 / 16, 2);
+    EXPECT_LT(bytes_read() - before, std::ssize(text) / 4);
 }
 
 TEST_F(FeaturesById, FoldersOfOtherThingsAreRefused) {
