@@ -1,3 +1,4 @@
+#include "runtime/read/integer_stream.hpp"
 #include "runtime/read/npz_dataset.hpp"
 #include "runtime/read/npz_names.hpp"
 
@@ -5,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace gnnplan::data {
@@ -12,17 +14,26 @@ namespace {
 
 class NpzRows final : public FeatureRows {
 public:
-    // Those from `first` to before `end`.
-    NpzRows(NpyReader reader, std::int64_t first, std::int64_t end)
-        : reader_(std::move(reader)), columns_(reader_.header().shape[1]), next_(first), end_(end), unread_(first) {}
+    // Rows from `first` to before `end`, which are of the vertices that `ids` has; without ids, of those of these
+    // numbers.
+    NpzRows(NpyReader reader, std::optional<IntegerStream> ids, std::int64_t first, std::int64_t end)
+        : reader_(std::move(reader)),
+          ids_(std::move(ids)),
+          columns_(reader_.header().shape[1]),
+          next_(first),
+          end_(end),
+          unread_(first) {}
 
     std::int64_t next() override {
         if (next_ < end_) {
             ++unread_;
-            return next_++;
+            vertex_ = ids_ ? ids_->next_vertex(reader_.header().shape[0]) : next_;
+            ++next_;
+            return vertex_;
         }
         reader_.skip(std::exchange(unread_, 0) * columns_);
         if (end_ == reader_.header().shape[0]) reader_.finish();
+        if (ids_) ids_->reader().finish();
         return -1;
     }
 
@@ -31,24 +42,29 @@ public:
         reader_.read_floats(values);
         const auto bad = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
         if (bad != values.end()) {
-            reader_.fail("feature " + std::to_string(bad - values.begin()) + " of vertex " + std::to_string(next_ - 1) +
+            reader_.fail("feature " + std::to_string(bad - values.begin()) + " of vertex " + std::to_string(vertex_) +
                          " is not finite (or beyond float32)");
         }
     }
 
 private:
     NpyReader reader_;
+    std::optional<IntegerStream> ids_;
     std::int64_t columns_;
     std::int64_t next_;
     std::int64_t end_;
     std::int64_t unread_;  // rows before the next one that is read; many of them are not even looked at
+    std::int64_t vertex_ = -1;
 };
 
 class NpzFeatures final : public FeatureSource, public FeatureFiles {
 public:
-    NpzFeatures(std::filesystem::path path, std::string array, const NpyReader& reader)
+    // `ids`: the array of the vertices of rows; "": they are in order.
+    NpzFeatures(std::filesystem::path path, std::string array, std::string ids, const NpyReader& reader)
         : path_(std::move(path)),
           array_(std::move(array)),
+          id_array_(std::move(ids)),
+          rows_(reader.header().shape[0]),
           columns_(reader.header().shape[1]),
           in_place_(reader.seekable()) {}
 
@@ -56,10 +72,16 @@ public:
     const FeatureFiles* files() const override { return in_place_ ? nullptr : this; }
 
     void visit_rows(Range rows, Range columns, const Visit& visit, const Wanted& wanted) const override {
-        NpzRows some(open(), rows.begin, rows.end);
+        // Rows with ids may be of any vertex.
+        NpzRows some = id_array_.empty() ? rows_between(rows) : rows_between({0, rows_});
+        std::vector<bool> seen(static_cast<std::size_t>(id_array_.empty() ? 0 : rows_));
         std::vector<float> row(static_cast<std::size_t>(columns_));
         for (std::int64_t v = some.next(); v >= 0; v = some.next()) {
-            if (wanted && !wanted(v)) continue;
+            if (!seen.empty()) {
+                if (seen[static_cast<std::size_t>(v)]) refuse_twice(v);
+                seen[static_cast<std::size_t>(v)] = true;
+            }
+            if (v < rows.begin || v >= rows.end || (wanted && !wanted(v))) continue;
             some.read(row);
             visit(v, row.data() + columns.begin);
         }
@@ -70,29 +92,56 @@ public:
     bool text() const override { return false; }
     std::int64_t count_rows(const FileShare&) const override { return 0; }
     std::unique_ptr<FeatureRows> rows_of(const FileShare& share, std::int64_t) const override {
-        if (!share.first()) return nullptr;
-        NpyReader reader = open();
-        const std::int64_t rows = reader.header().shape[0];
-        return std::make_unique<NpzRows>(std::move(reader), 0, rows);
+        return share.first() ? std::make_unique<NpzRows>(rows_between({0, rows_})) : nullptr;
     }
     [[noreturn]] void refuse_missing(std::int64_t, std::int64_t) const override { changed(); }
-    [[noreturn]] void refuse_twice(std::int64_t) const override { changed(); }
+    // Of as many rows as there are vertices, one is missing then, too.
+    [[noreturn]] void refuse_twice(std::int64_t vertex) const override {
+        IntegerStream ids = open_ids();
+        std::int64_t first = -1;
+        for (std::int64_t row = 0; row < rows_; ++row) {
+            if (ids.next_vertex(rows_) != vertex) continue;
+            if (first >= 0)
+                ids.reader().fail("vertex " + std::to_string(vertex) + " has rows " + std::to_string(first) + " and " +
+                                      std::to_string(row) + " (counted from 0)",
+                                  "each vertex has one");
+            first = row;
+        }
+        changed();
+    }
 
 private:
-    NpyReader open() const {
+    IntegerStream open_ids() const { return IntegerStream(open_arrays(path_)->open(id_array_)); }
+    NpzRows rows_between(Range rows) const {
         NpyReader reader = open_arrays(path_)->open(array_);
-        if (reader.header().shape.size() != 2 || reader.header().shape[1] != columns_) changed();
-        return reader;
+        if (reader.header().shape != std::vector<std::int64_t>{rows_, columns_}) changed();
+        std::optional<IntegerStream> ids;
+        if (!id_array_.empty()) ids = open_ids();
+        return {std::move(reader), std::move(ids), rows.begin, rows.end};
     }
     [[noreturn]] void changed() const {
         throw Error(ErrorCode::data, "changed while it was read", path_.string() + ":" + array_);
     }
 
     std::filesystem::path path_;
-    std::string array_;
-    std::int64_t columns_;
+    std::string array_, id_array_;
+    std::int64_t rows_, columns_;
     bool in_place_;
 };
+
+// The array of the vertices of rows, checked but for its numbers; "" where there is none.
+std::string find_ids(const ArrayArchive& archive, std::int64_t vertices) {
+    std::string ids = feature_ids_array(archive);
+    if (ids.empty()) return ids;
+    const NpyReader reader = archive.open(ids);
+    reader.expect_dimensions(1);
+    if (!reader.header().is_integer()) reader.fail("integers expected, found " + reader.header().describe());
+    if (reader.header().count() != vertices) {
+        reader.fail(std::to_string(reader.header().count()) + " ids of rows, but there are features for " +
+                    std::to_string(vertices) + " vertices");
+    }
+    return ids;
+}
 
 }  // namespace
 
@@ -111,7 +160,7 @@ std::unique_ptr<FeatureSource> open_npz_features(const std::filesystem::path& pa
                     std::to_string(header.shape[0]));
     }
     if (header.shape[1] == 0) reader.fail("has no columns");
-    return std::make_unique<NpzFeatures>(path, array, reader);
+    return std::make_unique<NpzFeatures>(path, array, find_ids(*archive, vertices), reader);
 }
 
 }  // namespace gnnplan::data

@@ -15,6 +15,10 @@ std::string first_of(const ArrayArchive& archive, std::initializer_list<const ch
 }  // namespace
 
 std::string features_array(const ArrayArchive& archive) { return first_of(archive, {"x", "node_feat"}); }
+std::string feature_ids_array(const ArrayArchive& archive) {
+    const std::string array = features_array(archive);
+    return array.empty() ? "" : first_of(archive, {(array + "_ids").c_str()});
+}
 std::string labels_array(const ArrayArchive& archive) {
     return first_of(archive, {"y", "node_label", "node_label_19"});
 }

@@ -12,6 +12,8 @@ namespace gnnplan::data {
 // The name of the array that is read as features, labels, number of vertices, or weights of edges: PyTorch Geometric's
 // name, else that of OGB's binary raw folders; "" where there is neither.
 std::string features_array(const ArrayArchive& archive);  // x, node_feat
+// The vertices of its rows, where these are not in order: the name with "_ids" behind it.
+std::string feature_ids_array(const ArrayArchive& archive);
 std::string labels_array(const ArrayArchive& archive);    // y, node_label, node_label_19 of IGB
 std::string vertices_array(const ArrayArchive& archive);  // num_nodes, num_nodes_list
 std::string weights_array(const ArrayArchive& archive);   // edge_weight, edge_feat

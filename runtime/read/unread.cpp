@@ -105,7 +105,7 @@ Unread look_at(const ArrayArchive& archive, const std::string& name, const Graph
 
 // The names of the arrays of an archive that are read.
 std::vector<std::string> known_arrays(const ArrayArchive& archive) {
-    std::vector<std::string> known{features_array(archive), labels_array(archive)};
+    std::vector<std::string> known{features_array(archive), feature_ids_array(archive), labels_array(archive)};
     for (std::uint8_t s = 0; s < 3; ++s) {
         if (const auto array = split_array(archive, s)) known.push_back(array->name);
     }

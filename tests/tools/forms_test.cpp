@@ -121,6 +121,20 @@ protected:
         save_split("arxiv");
         return folder_.path() / "arxiv";
     }
+    // Rows of features in another order, and the vertices that they are of.
+    std::vector<Array> rows_with_ids() const {
+        std::vector<I64> ids;
+        std::vector<float> rows;
+        for (I64 i = 0; i < vertices; ++i) {
+            ids.push_back(i * 11 % vertices);
+            const auto row = feature_.begin() + ids.back() * features;
+            rows.insert(rows.end(), row, row + features);
+        }
+        return {by_columns(),
+                {"x", "<f4", {vertices, features}, bytes_of(rows)},
+                {"x_ids", "<i8", {vertices}, bytes_of(ids)},
+                labels("y")};
+    }
     // Plain files, those of features as programs write them that sort nothing.
     std::string tables() const {
         fs::copy(ogb(), folder_.path() / "tables", fs::copy_options::recursive);
@@ -193,6 +207,8 @@ TEST_F(Forms, TrainTheSameNetworkBitForBit) {
         archive("pyg.npz", {by_columns(), float_features("x"), labels("y")}, masks(false)),
         archive("small.npz", {by_columns(), float_features("x"), labels("y")}, masks(false), false),
         archive("rows.npz", {by_rows(), bfloat16_features("x"), float_labels("y")}, masks(true)),
+        archive("ids.npz", rows_with_ids(), masks(false)),
+        archive("small_ids.npz", rows_with_ids(), masks(false), false),
         scipy(),
         ogb(),
         tables(),

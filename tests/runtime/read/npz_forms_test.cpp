@@ -48,6 +48,40 @@ std::string swapped(std::initializer_list<T> values) {
     return bytes;
 }
 
+// Rows of three vertices in another order, with ids of some type.
+std::vector<Array> rows_with_ids(const std::string& type, const std::string& ids, std::int64_t count = 3) {
+    return {edges(), {"x", "<f4", {3, 2}, bytes_of<float>({20, 21, 0, 1, 10, 11})}, {"x_ids", type, {count}, ids}};
+}
+
+TEST(NpzFeaturesWithIds, LieInAnyOrder) {
+    const TempFolder folder;
+    for (const bool stored : {true, false}) {
+        const auto path = files::write_npz(folder, rows_with_ids("<i8", bytes_of<std::int64_t>({2, 0, 1})), stored);
+        const Dataset d = open_dataset(path);
+        EXPECT_TRUE(d.report().leftovers.unread.empty());
+        EXPECT_EQ(features_of(d), (std::vector<float>{0, 1, 10, 11, 20, 21}));
+        std::vector<float> some(2);
+        d.read_features({1, 3}, {1, 2}, some.data(), 1);
+        EXPECT_EQ(some, (std::vector<float>{11, 21}));
+        EXPECT_EQ(d.feature_files() == nullptr, stored);
+    }
+    std::vector<Array> ogb = rows_with_ids("|u1", bytes_of<std::uint8_t>({1, 2, 0}));
+    ogb[1].name = "node_feat", ogb[2].name = "node_feat_ids";
+    EXPECT_EQ(features_of(open_arrays(folder, ogb)), (std::vector<float>{10, 11, 20, 21, 0, 1}));
+}
+
+TEST(NpzFeaturesWithIds, NameEachVertexOnce) {
+    const auto refused = [](const std::vector<Array>& all, const std::vector<std::string>& parts) {
+        expect_refused(all, ErrorCode::data, parts);
+    };
+    refused(rows_with_ids("<i8", bytes_of<std::int64_t>({2, 0, 2})),
+            {"x_ids: vertex 2 has rows 0 and 2 (counted from 0) (each vertex has one)"});
+    refused(rows_with_ids("<i8", bytes_of<std::int64_t>({2, 0, 3})), {"x_ids: vertex id 3 is out of range"});
+    refused(rows_with_ids("<i8", bytes_of<std::int64_t>({2, 0, -1})), {"x_ids: vertex id -1 is negative"});
+    refused(rows_with_ids("<i8", bytes_of<std::int64_t>({2, 0}), 2), {"x_ids: 2 ids of rows, but there are features"});
+    refused(rows_with_ids("<f4", bytes_of<float>({2, 0, 1})), {"x_ids: integers expected, found float32 [3]"});
+}
+
 // 1, -2, 65504 (the largest), 2^-24 (the smallest), 2^-14 (the smallest that is normal), -0.
 const std::initializer_list<std::uint16_t> halves = {0x3C00, 0xC000, 0x7BFF, 0x0001, 0x0400, 0x8000};
 const std::vector<float> of_halves = {1, -2, 65504, 0x1p-24F, 0x1p-14F, 0};

@@ -46,11 +46,13 @@ def renamed(found):
         found["num_nodes"] = found.pop("shape")[0]
         found["edge_weight"] = found.pop("data")
         found.pop("format", None)
-    for name, ogb in {"x": "node_feat", "y": "node_label", "num_nodes": "num_nodes_list",
-                      "edge_weight": "edge_feat", "valid_idx": "val_idx",
-                      "valid_mask": "val_mask"}.items():
+    for name, ogb in {"x": "node_feat", "x_ids": "node_feat_ids", "y": "node_label",
+                      "num_nodes": "num_nodes_list", "edge_weight": "edge_feat",
+                      "valid_idx": "val_idx", "valid_mask": "val_mask"}.items():
         if ogb in found:
             found.setdefault(name, found.pop(ogb))
+    if "x" in found and "x_ids" in found:
+        found["x"] = found["x"][numpy.argsort(found.pop("x_ids"))]
     known = {"edge_index", "edge_weight", "num_nodes", "num_edges_list", "x", "y"}
     known |= {f"{s}_{kind}" for s in ("train", "valid", "test") for kind in ("idx", "mask")}
     others = set(found) - known
