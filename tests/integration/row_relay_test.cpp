@@ -149,6 +149,7 @@ void expect_levels(const Schedule& s, const Step& step, const GraphStats& graph)
 void expect_next(const Schedule& s, const GraphStats& graph) {
     const Tensor& matrix = s.tensors.front();
     std::vector<Range> rows;
+    rows.reserve(static_cast<std::size_t>(s.grid.x));
     for (int ix = 0; ix < s.grid.x; ++ix) rows.push_back(matrix_rows(s.grid, matrix, s.grid.rank_at(ix, 0, 0)));
     for (const Piece& piece : pieces_of(s.grid, matrix, 0)) {
         EXPECT_EQ(graph.columns_by_next(matrix.matrix(), rows, piece.columns),
