@@ -216,9 +216,10 @@ TEST(DealFeatures, FollowWhoReadsWhatAndNotHowManyTheyAre) {
     const Schedule rows = schedule(6, 2, {2, 1, 1}, {}, {layout("x", "")});
     const Dealing in_place = predict_features(open(one, 0), {&rows}),
                   across = predict_features(open(other, 0), {&rows});
-    // A count and a state in the one round and in that which finds both finished; and three rows of each rank.
-    EXPECT_EQ(in_place.bytes.front(), (std::vector<std::int64_t>{2 * 16, 2 * 16}));
-    EXPECT_EQ(across.bytes.front(), (std::vector<std::int64_t>{2 * 16 + 3 * 12, 2 * 16 + 3 * 12}));
+    // A count and a state, 16 bytes, in the one round and in that which finds both finished; and three rows of each rank,
+    // of 12 bytes.
+    EXPECT_EQ(in_place.bytes.front(), (std::vector<std::int64_t>{32, 32}));
+    EXPECT_EQ(across.bytes.front(), (std::vector<std::int64_t>{68, 68}));
     EXPECT_NE(in_place.listing, across.listing);
 }
 
@@ -293,8 +294,10 @@ TEST(DealFeatures, RowsOfArraysAreReadInPlace) {
         const Schedule rows = schedule(2, 2, {2, 1, 1}, {}, {layout("x", "")});
         const Dealing dealing = predict_features(data::open_dataset(path), {&rows});
         ASSERT_EQ(dealing.bytes.size(), stored ? 0U : 1U);
-        // The first rank reads both rows, and sends one.
-        if (!stored) EXPECT_EQ(dealing.bytes.front(), (std::vector<std::int64_t>{2 * 16 + 12, 2 * 16}));
+        // The first rank reads both rows, and sends one, of 12 bytes.
+        if (!stored) {
+            EXPECT_EQ(dealing.bytes.front(), (std::vector<std::int64_t>{44, 32}));
+        }
     }
 }
 

@@ -77,6 +77,7 @@ TEST(Dealer, DealsEveryEdgeToTheMakersOfItsRows) {
         Dealer dealer(comm, shares, order, true, true);
         const std::vector<data::Edge> edges = edges_of(comm.rank());
         std::vector<float> weights;
+        weights.reserve(edges.size());
         for (const data::Edge& edge : edges) weights.push_back(static_cast<float>(100 * edge.from + edge.to));
         dealer.deal(edges, weights);
         const Dealt dealt = dealer.finish();

@@ -15,7 +15,7 @@ using files::TempFolder;
 // Five vertices on a path, whose features lie in the files of a folder.
 class FeaturesById : public ::testing::Test {
 protected:
-    const TempFolder folder;
+    const TempFolder folder{};
 
     void SetUp() override {
         folder.write("raw/edge.csv", "0,1\n1,2\n2,3\n3,4\n");
