@@ -216,8 +216,8 @@ TEST(DealFeatures, FollowWhoReadsWhatAndNotHowManyTheyAre) {
     const Schedule rows = schedule(6, 2, {2, 1, 1}, {}, {layout("x", "")});
     const Dealing in_place = predict_features(open(one, 0), {&rows}),
                   across = predict_features(open(other, 0), {&rows});
-    // A count and a state, 16 bytes, in the one round and in that which finds both finished; and three rows of each rank,
-    // of 12 bytes.
+    // A count and a state, 16 bytes, in the one round and in that which finds both finished; and three rows of each
+    // rank, of 12 bytes.
     EXPECT_EQ(in_place.bytes.front(), (std::vector<std::int64_t>{32, 32}));
     EXPECT_EQ(across.bytes.front(), (std::vector<std::int64_t>{68, 68}));
     EXPECT_NE(in_place.listing, across.listing);
