@@ -141,7 +141,7 @@ RankLevels traffic_by_level(const Schedule& schedule, const Operation& operation
 
 std::optional<RowRequestStep> exchanged_by_need(const Schedule& schedule, const Operation& operation) {
     const SpmmStep* product = product_of(operation);
-    // Of rows that are relayed, some are not asked for.
+    // Some of the rows that are relayed are not asked for.
     if (const auto* request = std::get_if<RowRequestStep>(&operation))
         return request->targets || request->relayed ? std::nullopt : std::optional(*request);
     if (product == nullptr || !by_need(product->exchange)) return std::nullopt;

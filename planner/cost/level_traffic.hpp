@@ -38,7 +38,7 @@ RankLevels traffic_by_level(const Schedule& schedule, const Operation& operation
 // well, or rows are dealt.
 std::optional<RowRequestStep> exchanged_by_need(const Schedule& schedule, const Operation& operation);
 
-// What each rank would request, 4 bytes a row, if it asked whoever sends it a row of a matrix.
+// The requests of each rank, 4 bytes a row, if it asked whoever sends it a row of a matrix.
 std::vector<RankLevels> requests_by_level(const Schedule& schedule, const RowRequestStep& request,
                                           const GraphStats& graph, const Machine& machine);
 

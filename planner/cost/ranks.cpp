@@ -18,16 +18,6 @@
 
 namespace gnnplan::cost {
 
-NearRanks near_along(const Grid& grid, const Machine& machine, int rank, Axis axis) {
-    const int extent = grid.extent(axis);
-    if (extent == 1) return {};
-    const int stride = grid.neighbour(0, axis, 1);
-    const int first = rank / machine.ranks_per_node * machine.ranks_per_node;
-    const int last = first + machine.ranks_per_node - 1;
-    const int own = grid.coordinate(rank, axis);
-    return {std::min(own, (rank - first) / stride), std::min(extent - 1 - own, (last - rank) / stride)};
-}
-
 namespace {
 
 // How many of the ranks that send `rank` the blocks it is dealt are on its node.
@@ -125,7 +115,7 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
     for (int rank = 0; rank < grid.size(); ++rank) {
         auto key = static_cast<std::uint64_t>(on.class_of[static_cast<std::size_t>(rank)]);
         for (const Axis axis : {Axis::x, Axis::y, Axis::z}) {
-            const NearRanks near = near_along(grid, machine, rank, axis);
+            const NearRanks near = near_along(grid, machine.ranks_per_node, rank, axis);
             const int many = dealt && axis == Axis::x ? near_in_hand(grid, machine, rank) : near.before + near.after;
             key = key * (max_ranks + 1) + static_cast<std::uint64_t>(1 + many);
         }
@@ -236,7 +226,7 @@ void RanksOfSteps::pick_for_product(const Schedule& schedule, const SpmmStep& pr
     using Key = std::tuple<int, int, std::int64_t, std::int64_t, int, int>;
     PickedRanks<Key, std::map<Key, std::size_t>> picked;
     for (const int rank : all_.ranks) {
-        const NearRanks near = near_along(grid, machine_, rank, Axis::x);
+        const NearRanks near = near_along(grid, machine_.ranks_per_node, rank, Axis::x);
         picked.add(rank, {grid.coordinate(rank, Axis::x), grid.coordinate(rank, Axis::z),
                           block_of(schedule, product.column_operands.front(), rank).columns.size(),
                           block_of(schedule, product.results.front(), rank).columns.size(), near.before, near.after});

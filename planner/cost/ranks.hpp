@@ -35,13 +35,6 @@ struct CostedRanks {
 // counted these are all ranks, else one of every set of ranks with equal sizes and equally many peers on their node.
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
 
-// How many ranks of the same node come before and after `rank` along an axis, differing in that coordinate alone.
-struct NearRanks {
-    int before = 0;
-    int after = 0;
-};
-NearRanks near_along(const Grid& grid, const Machine& machine, int rank, Axis axis);
-
 // Picks ranks for one step after the other. Where the widths of layers differ, nearly every rank is costed, but a
 // single step has few kinds of blocks: of ranks that take exactly as long in it, one is kept. The machine outlives the
 // object.

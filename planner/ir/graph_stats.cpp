@@ -45,7 +45,6 @@ UniformStats::UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool sy
     }
 }
 
-// By expectation where several matrices are asked for, as for one.
 std::vector<std::int64_t> GraphStats::columns_by_next(MatrixId matrix, const std::vector<Range>& rows,
                                                       Range columns) const {
     const std::size_t ranges = rows.size();
@@ -67,6 +66,7 @@ std::vector<std::int64_t> GraphStats::columns_by_next(MatrixId matrix, const std
     return found;
 }
 
+// By expectation where several matrices are asked for, as for one.
 std::int64_t GraphStats::columns_met(bool transposed, Range rows, Range columns) const {
     if (samples() == 0 || columns.empty()) return distinct_columns(MatrixId(transposed), rows, columns);
     double none = 0;

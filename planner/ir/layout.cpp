@@ -41,6 +41,16 @@ std::array<Axis, 3> Grid::slowest_first() const {
 
 int Grid::neighbour(int rank, Axis axis, int at) const { return rank + (at - coordinate(rank, axis)) * stride(axis); }
 
+NearRanks near_along(const Grid& grid, int ranks_per_node, int rank, Axis axis) {
+    const int extent = grid.extent(axis);
+    if (extent == 1) return {};
+    const int stride = grid.stride(axis);
+    const int first = rank / ranks_per_node * ranks_per_node;
+    const int last = first + ranks_per_node - 1;
+    const int own = grid.coordinate(rank, axis);
+    return {std::min(own, (rank - first) / stride), std::min(extent - 1 - own, (last - rank) / stride)};
+}
+
 std::string Grid::text() const {
     std::string sizes = std::to_string(x) + "x" + std::to_string(y);
     if (z > 1) sizes += "x" + std::to_string(z);

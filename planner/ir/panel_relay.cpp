@@ -18,7 +18,7 @@ const SpmmStep* relaying(const Operation& operation) {
 
 bool by_nodes(const Operation& operation) {
     const SpmmStep* product = product_of(operation);
-    return product != nullptr && (product->exchange == Exchange::relay || product->exchange == Exchange::relayed_rows);
+    return product != nullptr && relays(product->exchange);
 }
 
 PanelRelay::PanelRelay(const Schedule& schedule, const SpmmStep& product)

@@ -18,19 +18,20 @@ bool relays_rows(const Schedule& schedule) {
     });
 }
 
-std::vector<int> RowRelay::near(int rank, int direction) const {
-    const Grid& grid = schedule_.grid;
+std::vector<int> RowRelay::from(int rank) const {
     std::vector<int> ranks;
-    for (int ix = coordinate(rank) + direction; ix >= 0 && ix < grid.x; ix += direction) {
-        const int other = grid.neighbour(rank, Axis::x, ix);
-        if (!on_one_node(rank, other)) break;
-        ranks.push_back(other);
-    }
+    for (int away = 1; away <= near(rank).after; ++away) ranks.push_back(along(rank, away));
     return ranks;
 }
 
-bool RowRelay::passed(int rank, const Piece& piece) const {
-    return !on_one_node(rank, piece.dense_root) && !from(rank).empty();
+std::vector<int> RowRelay::to(int rank) const {
+    std::vector<int> ranks;
+    for (int away = 1; away <= near(rank).before; ++away) ranks.push_back(along(rank, -away));
+    return ranks;
+}
+
+bool RowRelay::is_passed_on(int rank, const Piece& piece) const {
+    return !on_one_node(rank, piece.dense_root) && near(rank).after > 0;
 }
 
 std::size_t RowRelay::first_stage(int rank, int root) const {
@@ -43,40 +44,37 @@ std::size_t RowRelay::behind(int from, int to) const {
     return static_cast<std::size_t>(away * matrix_.storage.splits);
 }
 
-// What is received at a stage lies there until it has been packed for the last time; by then as many pieces more are on
-// their way as the product has room for in any case.
+// A piece lies where it was received until its rows have been packed for the last rank; by then as many pieces more are
+// on their way as the product has room for in any case.
 int RowRelay::kept(int rank, bool overlap) const {
-    const std::vector<int> served = to(rank);
-    if (served.empty()) return 0;
+    const int farthest = near(rank).before;
     const int on_their_way = overlap ? matrix_.storage.pieces_ahead() : 0;
-    return std::max(0, static_cast<int>(behind(rank, served.back())) - on_their_way);
+    return std::max(0, static_cast<int>(behind(rank, along(rank, -farthest))) - on_their_way);
 }
 
 bool RowRelay::passes_on(int from, int to) const {
-    const Grid& grid = schedule_.grid;
-    return on_one_node(from, to) && coordinate(from) > coordinate(to) &&
-           grid.neighbour(to, Axis::x, coordinate(from)) == from;
+    const int away = coordinate(from) - coordinate(to);
+    return away > 0 && away <= near(to).after && along(to, away) == from;
 }
 
 std::int64_t RowRelay::by_next(const GraphStats& graph, int rank, int next, const Piece& piece) const {
-    std::vector<int> before = to(rank);
+    const auto [before, after] = near(rank);
     std::vector<Range> rows;
-    for (auto peer = before.rbegin(); peer != before.rend(); ++peer)
-        rows.push_back(matrix_rows(schedule_.grid, matrix_, *peer));
-    rows.push_back(matrix_rows(schedule_.grid, matrix_, rank));
-    for (const int peer : from(rank)) rows.push_back(matrix_rows(schedule_.grid, matrix_, peer));
-    const std::size_t own = before.size();
+    rows.reserve(static_cast<std::size_t>(before + 1 + after));
+    for (int away = -before; away <= after; ++away)
+        rows.push_back(matrix_rows(schedule_.grid, matrix_, along(rank, away)));
+    const auto own = static_cast<std::size_t>(before);
     const auto other = own + static_cast<std::size_t>(coordinate(next) - coordinate(rank));
     return graph.columns_by_next(matrix_.matrix(), rows, piece.columns)[own * rows.size() + other];
 }
 
 std::int64_t RowRelay::straight(const GraphStats& graph, int to, const Piece& piece) const {
-    if (passed(to, piece)) return by_next(graph, to, to, piece);
+    if (is_passed_on(to, piece)) return by_next(graph, to, to, piece);
     return graph.distinct_columns(matrix_.matrix(), matrix_rows(schedule_.grid, matrix_, to), piece.columns);
 }
 
 std::int64_t RowRelay::passed(const GraphStats& graph, int from, int to, const Piece& piece) const {
-    return passes_on(from, to) && passed(to, piece) ? by_next(graph, to, from, piece) : 0;
+    return passes_on(from, to) && is_passed_on(to, piece) ? by_next(graph, to, from, piece) : 0;
 }
 
 SentRows RowRelay::passed(const GraphStats& graph, int from, int to) const {

@@ -38,9 +38,7 @@ public:
     }
 
 private:
-    std::int32_t position(std::int64_t v) const {
-        return order_.identity() ? static_cast<std::int32_t>(v) : order_.position[at(v)];
-    }
+    std::int32_t position(std::int64_t v) const { return static_cast<std::int32_t>(order_.position_of(v)); }
     void add_if_asked(std::int64_t v) {
         const std::int32_t row = position(v);
         if (row >= rows_.begin && row < rows_.end) add(v);

@@ -51,9 +51,7 @@ void Dataset::stream_features(Range rows, Range columns, float* out, std::int64_
     const bool normalised = feature_norm_ == FeatureNorm::row;
     // The sum of a row needs all of it, whichever columns are wanted.
     const Range read = normalised ? Range{0, features()} : columns;
-    const auto position = [&](std::int64_t v) -> std::int64_t {
-        return order != nullptr ? order->position[static_cast<std::size_t>(v)] : v;
-    };
+    const auto position = [&](std::int64_t v) -> std::int64_t { return order != nullptr ? order->position_of(v) : v; };
     const auto copy = [&](std::int64_t v, const float* values) {
         const std::span all(values, static_cast<std::size_t>(read.size()));
         const auto wanted =

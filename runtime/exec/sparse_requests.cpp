@@ -54,7 +54,7 @@ void SparsePart::order_by_source(int rank, const RowRelay& relay, const data::Gr
     for (const int source : relay.from(rank)) {
         const std::vector<bool> needed = needed_by(source, graph, order);
         for (SparseStage& stage : stages_) {
-            if (stage.sources.empty() || !relay.passed(rank, *stage.piece)) continue;
+            if (stage.sources.empty() || !relay.is_passed_on(rank, *stage.piece)) continue;
             // So far all that nearer ranks do not pass on are first.
             std::int64_t& straight = stage.sources.front().second;
             const auto begin = stage.request.begin();
@@ -78,7 +78,7 @@ std::int64_t SparsePart::find_passed(int rank, const RowRelay& relay, const data
         const std::vector<bool> needed = needed_by(peer, graph, order);
         for (std::size_t got = 0; got < stages_.size(); ++got) {
             const SparseStage& stage = stages_[got];
-            if (stage.sources.empty() || !relay.passed(peer, *stage.piece)) continue;
+            if (stage.sources.empty() || !relay.is_passed_on(peer, *stage.piece)) continue;
             std::vector<std::pair<std::int32_t, std::int32_t>> passed;  // rows of the piece, and which they are here
             for (std::size_t i = 0; i < stage.request.size(); ++i) {
                 const auto column = static_cast<std::size_t>(stage.piece->columns.begin + stage.request[i]);

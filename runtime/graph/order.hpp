@@ -20,6 +20,8 @@ struct VertexOrder {
     bool identity() const { return vertex.empty(); }
     // The user's vertex at a position, whatever the order.
     std::int64_t vertex_at(std::int64_t at) const { return identity() ? at : vertex[static_cast<std::size_t>(at)]; }
+    // The position of a user's vertex, whatever the order.
+    std::int64_t position_of(std::int64_t v) const { return identity() ? v : position[static_cast<std::size_t>(v)]; }
     std::int64_t bytes() const {
         return static_cast<std::int64_t>((vertex.size() + position.size()) * sizeof(std::int32_t)) +
                (cut != nullptr ? cut->bytes() : 0);

@@ -52,7 +52,7 @@ void Dealer::sort_by_maker(std::span<const data::Edge> edges, std::span<const fl
     places_.resize(at(lists) * edges.size());
     begin_.assign(at(2 * peers + 1), 0);
     const auto find_place = [&](std::int64_t list, std::int32_t vertex, std::int32_t other, std::size_t edge) {
-        const std::int64_t row = order_.identity() ? vertex : order_.position[at(vertex)];
+        const std::int64_t row = order_.position_of(vertex);
         const RowShares::Maker maker = shares_.maker_of(row);
         const auto row_there = static_cast<std::int32_t>(row - maker.first);
         places_[at(list) * edges.size() + edge] = {maker.rank, row_there};

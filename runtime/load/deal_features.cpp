@@ -94,8 +94,7 @@ private:
     }
 
     void sort(std::int64_t vertex, std::span<const float> values) {
-        const std::int64_t place = order_.identity() ? vertex : order_.position[at(vertex)];
-        takers_.for_row(place, [&](const Taker& taker, std::int64_t row) {
+        takers_.for_row(order_.position_of(vertex), [&](const Taker& taker, std::int64_t row) {
             const auto wanted = values.subspan(at(taker.columns.begin), at(taker.columns.size()));
             if (taker.rank == comm_.rank()) return take(taker.tensor, row, wanted);
             List& list = list_for(taker.rank, taker.tensor);
@@ -129,7 +128,7 @@ private:
         return false;
     }
 
-    // What ranks send of a tensor in one of the members of their lists, so many items for a row.
+    // Sends one of the members of the lists for a tensor, which has so many items for a row.
     template <class Items>
     void exchange(std::size_t tensor, const std::vector<std::int64_t>& counts, std::int64_t items,
                   Items List::*member) {

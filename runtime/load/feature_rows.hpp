@@ -11,7 +11,7 @@
 
 namespace gnnplan::load {
 
-// Of a rank's share of the files of features, each thread of the rank reads a part.
+// Each thread of a rank reads a part of the rank's share of the files of features.
 class RankRows {
 public:
     // Collective.

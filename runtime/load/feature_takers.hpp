@@ -20,7 +20,7 @@ struct Taker {
 
 class FeatureTakers {
 public:
-    // Of tensors of a schedule that hold features.
+    // The tensors are some of the schedule's that hold features.
     FeatureTakers(const Schedule& schedule, const std::vector<TensorId>& tensors);
 
     int ranks() const { return ranks_; }

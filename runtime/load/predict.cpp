@@ -23,7 +23,7 @@ public:
 
     void count(int reader, std::span<const data::Edge> edges) {
         const auto send = [&](std::int32_t vertex) {
-            const std::int64_t row = order_.identity() ? vertex : order_.position[at(vertex)];
+            const std::int64_t row = order_.position_of(vertex);
             if (shares_.maker(row) != reader) ++edges_[at(reader)];
         };
         for (const data::Edge& edge : edges) {

@@ -43,8 +43,7 @@ Dealing predict_features(const data::Dataset& dataset, const std::vector<const S
             ++rows[at(rank)];
             listed[at(rank)] += data::hash_of_row_listed(v, static_cast<int>(rank));
             for (TakenOf& each : all) {
-                const std::int64_t place = each.order.identity() ? v : each.order.position[at(v)];
-                each.takers.for_row(place, [&](const Taker& taker, std::int64_t) {
+                each.takers.for_row(each.order.position_of(v), [&](const Taker& taker, std::int64_t) {
                     if (taker.rank != rank) each.bytes[at(rank)] += taker.bytes();
                 });
             }

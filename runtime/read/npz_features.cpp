@@ -95,7 +95,7 @@ public:
         return share.first() ? std::make_unique<NpzRows>(rows_between({0, rows_})) : nullptr;
     }
     [[noreturn]] void refuse_missing(std::int64_t, std::int64_t) const override { changed(); }
-    // Of as many rows as there are vertices, one is missing then, too.
+    // There are as many rows as vertices, so one is missing then, too.
     [[noreturn]] void refuse_twice(std::int64_t vertex) const override {
         IntegerStream ids = open_ids();
         std::int64_t first = -1;

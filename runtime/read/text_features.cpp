@@ -35,7 +35,7 @@ public:
         TextRows all(form_, lines_of({}), 0);
         std::vector<float> row(static_cast<std::size_t>(form_.columns));
         std::vector<bool> seen(static_cast<std::size_t>(form_.vertices));
-        // Of lines in order, those behind the last row need not be looked at.
+        // Where lines are in order, those behind the last row need not be looked at.
         const bool to_end = form_.by_id || rows.end == form_.vertices;
         for (std::int64_t v = -1; to_end || v + 1 < rows.end;) {
             v = all.next();

@@ -119,7 +119,7 @@ private:
     std::map<std::tuple<int, int, std::int64_t>, int> entered_;
 };
 
-// What the cost model takes a rank to exchange over each level of links are its messages.
+// The cost model takes a rank to exchange exactly its messages over each level of links.
 void expect_levels(const Schedule& s, const Step& step, const GraphStats& graph) {
     Machine machine = test_machine();
     machine.ranks_per_node = s.ranks_per_node;

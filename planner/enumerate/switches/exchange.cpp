@@ -15,19 +15,18 @@ bool may_relay_rows(const Asked& asked, const Distribution& on) {
            relay_saves(on.grid, asked.ranks_per_node);
 }
 
-std::vector<Exchange> others_than_panels(const Asked& asked, const Distribution& on) {
-    std::vector<Exchange> values{Exchange::rows};
-    if (relay_saves(on.grid, asked.ranks_per_node)) values.push_back(Exchange::relay);
-    if (may_relay_rows(asked, on)) values.push_back(Exchange::relayed_rows);
-    return values;
+// The exchanges that differ on a grid.
+std::vector<Named<Exchange>> exchanges_on(const Asked& asked, const Distribution& on) {
+    std::vector<Named<Exchange>> all{{Exchange::panels, "panels"}, {Exchange::rows, "rows"}};
+    if (relay_saves(on.grid, asked.ranks_per_node)) all.push_back({Exchange::relay, "relay"});
+    if (may_relay_rows(asked, on)) all.push_back({Exchange::relayed_rows, "relayed_rows"});
+    return all;
 }
 
 std::vector<Switches> exchanges(const Asked& asked, const Distribution& on, const Switches& so_far) {
     if (!on.sends_rows()) return with_each(so_far, &Switches::exchange, {Exchange::none});
     if (on.sharing == Sharing::cut) return with_each(so_far, &Switches::exchange, {Exchange::rows});
-    std::vector<Exchange> values = others_than_panels(asked, on);
-    values.insert(values.begin(), Exchange::panels);
-    values = pinned_or(asked.pins.exchange, values);
+    std::vector<Exchange> values = pinned_or(asked.pins.exchange, values_of(exchanges_on(asked, on)));
     // Where there is nobody to pass them on, needed rows come straight.
     if (!may_relay_rows(asked, on)) std::ranges::replace(values, Exchange::relayed_rows, Exchange::rows);
     return with_each(so_far, &Switches::exchange, values);
@@ -35,16 +34,7 @@ std::vector<Switches> exchanges(const Asked& asked, const Distribution& on, cons
 
 std::vector<OtherValue> other_exchange(const Asked& asked, const Configuration& chosen) {
     if (!chosen.on().sends_rows() || chosen.sharing == Sharing::cut) return {};
-    std::vector<OtherValue> others;
-    const auto add = [&](const char* name, Exchange value) {
-        if (chosen.exchange != value) others.push_back(other(chosen, name, &Switches::exchange, value));
-    };
-    add("panels", Exchange::panels);
-    for (const Exchange value : others_than_panels(asked, chosen.on())) {
-        const bool whole = value == Exchange::relay;
-        add(whole ? "relay" : value == Exchange::rows ? "rows" : "relayed_rows", value);
-    }
-    return others;
+    return all_others(chosen, &Switches::exchange, exchanges_on(asked, chosen.on()));
 }
 
 void check_exchange(const Asked& asked) {

@@ -7,15 +7,11 @@
 namespace gnnplan::enumerate {
 namespace {
 
-struct Named {
-    NodeAxis axis;
-    const char* name;
-};
-constexpr Named axes[] = {{NodeAxis::y, "y"}, {NodeAxis::x, "x"}, {NodeAxis::z, "z"}};
+constexpr Named<NodeAxis> axes[] = {{NodeAxis::y, "y"}, {NodeAxis::x, "x"}, {NodeAxis::z, "z"}};
 
 // Those that give ranks another order than y does. Without ranks along y, z is the first that has any.
-std::vector<Named> others_on(const Grid& grid) {
-    std::vector<Named> others;
+std::vector<Named<NodeAxis>> others_on(const Grid& grid) {
+    std::vector<Named<NodeAxis>> others;
     if (grid.y * grid.z > 1 && grid.x > 1) others.push_back(axes[1]);
     if (grid.y > 1 && grid.z > 1) others.push_back(axes[2]);
     return others;
@@ -23,29 +19,23 @@ std::vector<Named> others_on(const Grid& grid) {
 
 std::vector<Switches> pinned_axis(const Asked& asked, const Distribution& on, const Switches& so_far) {
     const NodeAxis wanted = asked.pins.node_axis.value_or(NodeAxis::y);
-    const std::vector<Named> others = others_on(on.grid);
-    const bool differs = std::ranges::find(others, wanted, &Named::axis) != others.end();
+    const std::vector<NodeAxis> others = values_of(others_on(on.grid));
+    const bool differs = std::ranges::find(others, wanted) != others.end();
     return with_each(so_far, &Switches::node_axis, {differs ? wanted : NodeAxis::y});
 }
 
 std::vector<OtherValue> other_axes(const Asked& asked, const Configuration& chosen) {
-    std::vector<OtherValue> others;
-    if (!asked.several_nodes) return others;
-    std::vector<Named> all = others_on(chosen.grid);
+    if (!asked.several_nodes) return {};
+    std::vector<Named<NodeAxis>> all = others_on(chosen.grid);
     if (!all.empty()) all.insert(all.begin(), axes[0]);
-    for (const Named& each : all) {
-        if (each.axis != chosen.node_axis) others.push_back(other(chosen, each.name, &Switches::node_axis, each.axis));
-    }
-    return others;
+    return all_others(chosen, &Switches::node_axis, all);
 }
 
 }  // namespace
 
 std::vector<Switches> on_other_node_axes(const Asked& asked, const Distribution& on, const Switches& switches) {
     std::vector<NodeAxis> values;
-    if (asked.several_nodes && !asked.pins.node_axis) {
-        for (const Named& each : others_on(on.grid)) values.push_back(each.axis);
-    }
+    if (asked.several_nodes && !asked.pins.node_axis) values = values_of(others_on(on.grid));
     return with_each(switches, &Switches::node_axis, values);
 }
 

@@ -3,7 +3,7 @@
 
 #include <gnnplan/base/error.hpp>
 
-#include <array>
+#include <iterator>
 #include <span>
 
 namespace gnnplan::enumerate {
@@ -20,30 +20,21 @@ std::vector<OtherValue> other_parts(const Asked&, const Configuration& chosen) {
     return {other(chosen, "off", &Switches::parts, 0)};
 }
 
-struct Rule {
-    CutRule rule;
-    const char* name;
-};
 // The first one needs no partitioner.
-constexpr std::array rules{Rule{CutRule::libra, "libra"}, Rule{CutRule::seeded, "seeded"},
-                           Rule{CutRule::cover, "cover"}};
+constexpr Named<CutRule> rules[] = {{CutRule::libra, "libra"}, {CutRule::seeded, "seeded"}, {CutRule::cover, "cover"}};
 
-std::span<const Rule> rules_for(const Pins& pins) { return std::span(rules).first(pins.partition ? rules.size() : 1); }
+std::span<const Named<CutRule>> rules_for(const Pins& pins) {
+    return std::span(rules).first(pins.partition ? std::size(rules) : 1);
+}
 
 std::vector<Switches> cuts(const Asked& asked, const Distribution& on, const Switches& so_far) {
     if (on.sharing != Sharing::cut) return with_each(so_far, &Switches::cut_rule, {CutRule::none});
-    std::vector<CutRule> all;
-    for (const Rule& each : rules_for(asked.pins)) all.push_back(each.rule);
-    return with_each(so_far, &Switches::cut_rule, pinned_or(asked.pins.cut_rule, all));
+    return with_each(so_far, &Switches::cut_rule, pinned_or(asked.pins.cut_rule, values_of(rules_for(asked.pins))));
 }
 
 std::vector<OtherValue> other_cuts(const Asked& asked, const Configuration& chosen) {
-    std::vector<OtherValue> others;
-    if (chosen.sharing != Sharing::cut) return others;
-    for (const Rule& each : rules_for(asked.pins)) {
-        if (each.rule != chosen.cut_rule) others.push_back(other(chosen, each.name, &Switches::cut_rule, each.rule));
-    }
-    return others;
+    if (chosen.sharing != Sharing::cut) return {};
+    return all_others(chosen, &Switches::cut_rule, rules_for(asked.pins));
 }
 
 // Training that loads its graph in shares keeps to numberings that do not take the whole graph.

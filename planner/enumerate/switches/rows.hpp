@@ -3,6 +3,10 @@
 
 #include "planner/enumerate/switches.hpp"
 
+#include <iterator>
+#include <type_traits>
+#include <vector>
+
 namespace gnnplan::enumerate {
 
 template <class T>
@@ -20,6 +24,27 @@ OtherValue other(const Configuration& chosen, const char* name, T Switches::*mem
     OtherValue changed{name, chosen.switches()};
     changed.switches.*member = value;
     return changed;
+}
+// A value of a switch, and its name where it is an alternative.
+template <class T>
+struct Named {
+    T value;
+    const char* name;
+};
+template <class Values>
+auto values_of(const Values& all) {
+    std::vector<std::remove_cvref_t<decltype(std::begin(all)->value)>> values;
+    for (const auto& each : all) values.push_back(each.value);
+    return values;
+}
+// The chosen configuration with each of the values in place of its own.
+template <class T, class Values>
+std::vector<OtherValue> all_others(const Configuration& chosen, T Switches::*member, const Values& all) {
+    std::vector<OtherValue> others;
+    for (const auto& each : all) {
+        if (each.value != chosen.switches().*member) others.push_back(other(chosen, each.name, member, each.value));
+    }
+    return others;
 }
 // Whether ranks may exchange the rows alone that they need.
 bool may_exchange_rows(const Pins& pins);

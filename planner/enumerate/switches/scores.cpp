@@ -7,11 +7,7 @@
 namespace gnnplan::enumerate {
 namespace {
 
-struct Way {
-    Scores scores;
-    const char* name;
-};
-constexpr Way ways[] = {
+constexpr Named<Scores> ways[] = {
     {Scores::columns, "columns"}, {Scores::whole_rows, "whole_rows"}, {Scores::dealt_rows, "dealt_rows"}};
 
 bool differ(const Asked& asked, const Distribution& on) {
@@ -20,17 +16,12 @@ bool differ(const Asked& asked, const Distribution& on) {
 
 std::vector<Switches> scores(const Asked& asked, const Distribution& on, const Switches& so_far) {
     if (!differ(asked, on)) return with_each(so_far, &Switches::scores, {Scores::columns});
-    return with_each(so_far, &Switches::scores,
-                     pinned_or(asked.pins.scores, {Scores::columns, Scores::whole_rows, Scores::dealt_rows}));
+    return with_each(so_far, &Switches::scores, pinned_or(asked.pins.scores, values_of(ways)));
 }
 
 std::vector<OtherValue> other_scores(const Asked& asked, const Configuration& chosen) {
-    std::vector<OtherValue> others;
-    if (!differ(asked, chosen.on())) return others;
-    for (const Way& way : ways) {
-        if (way.scores != chosen.scores) others.push_back(other(chosen, way.name, &Switches::scores, way.scores));
-    }
-    return others;
+    if (!differ(asked, chosen.on())) return {};
+    return all_others(chosen, &Switches::scores, ways);
 }
 
 void check_scores(const Asked& asked) {

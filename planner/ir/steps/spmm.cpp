@@ -120,7 +120,7 @@ Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int
     Message message{from, to, 0, 0};
     const bool sends_rows =
         deals_rows(m) || block_distributed(m) || grid.coordinate(from, Axis::y) == grid.coordinate(to, Axis::y);
-    if (sends_rows && (exchange == Exchange::relay || exchange == Exchange::relayed_rows)) {
+    if (sends_rows && relays(exchange)) {
         const SentRows sent = exchange == Exchange::relay ? RelayRows(schedule, *this).between(from, to)
                                                           : RowRelay(schedule, m).sent(graph, from, to);
         for (const TensorId in : column_operands) {

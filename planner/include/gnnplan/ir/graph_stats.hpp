@@ -68,7 +68,7 @@ public:
     virtual std::int64_t distinct_columns(MatrixId matrix, Range rows, Range columns) const = 0;
     // In how many columns some matrix has a nonzero: A^T or A or, where layers have drawn edges, that of any layer.
     virtual std::int64_t columns_met(bool transposed, Range rows, Range columns) const;
-    // Of ranges of rows that follow each other: entry [i * ranges + j] says in how many columns range i holds a
+    // For ranges of rows that follow each other, entry [i * ranges + j] says in how many columns range i holds a
     // nonzero, and range j is the first behind it that does, too; [i * ranges + i] in how many no range behind it does.
     virtual std::vector<std::int64_t> columns_by_next(MatrixId matrix, const std::vector<Range>& rows,
                                                       Range columns) const;

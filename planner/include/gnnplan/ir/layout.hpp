@@ -77,6 +77,13 @@ struct Grid {
     bool operator==(const Grid&) const = default;
 };
 
+// How many ranks of the same node come before and after `rank` along an axis, differing in that coordinate alone.
+struct NearRanks {
+    int before = 0;
+    int after = 0;
+};
+NearRanks near_along(const Grid& grid, int ranks_per_node, int rank, Axis axis);
+
 // The most ranks a schedule is made for: the messages of a collective are listed pair by pair.
 inline constexpr int max_ranks = 16384;
 

@@ -38,14 +38,14 @@ struct SentRows {
 
 class RowRelay {
 public:
-    // Of a matrix whose rows are relayed; both outlive the object.
+    // The matrix is one whose rows are relayed; both outlive the object.
     RowRelay(const Schedule& schedule, const Tensor& matrix) : schedule_(schedule), matrix_(matrix) {}
 
     // The ranks that pass rows on to `rank`, and those that it passes rows on to; the nearest first.
-    std::vector<int> from(int rank) const { return near(rank, 1); }
-    std::vector<int> to(int rank) const { return near(rank, -1); }
+    std::vector<int> from(int rank) const;
+    std::vector<int> to(int rank) const;
     // Whether ranks of the node of `rank` pass rows of a piece on to it.
-    bool passed(int rank, const Piece& piece) const;
+    bool is_passed_on(int rank, const Piece& piece) const;
     // The stage at which a rank comes to the pieces of another one.
     std::size_t first_stage(int rank, int root) const;
     // How many stages before `to` the rank `from` comes to the same piece.
@@ -58,12 +58,14 @@ public:
     // to it.
     std::int64_t straight(const GraphStats& graph, int to, const Piece& piece) const;
     std::int64_t passed(const GraphStats& graph, int from, int to, const Piece& piece) const;
-    // Of all pieces, rows that `from` passes on to `to`, and all that it sends to it.
+    // All rows that `from` passes on to `to`, and all that it sends to it.
     SentRows passed(const GraphStats& graph, int from, int to) const;
     SentRows sent(const GraphStats& graph, int from, int to) const;
 
 private:
-    std::vector<int> near(int rank, int direction) const;
+    NearRanks near(int rank) const { return near_along(schedule_.grid, schedule_.ranks_per_node, rank, Axis::x); }
+    // The rank so many coordinates further along x.
+    int along(int rank, int away) const { return schedule_.grid.neighbour(rank, Axis::x, coordinate(rank) + away); }
     bool on_one_node(int a, int b) const { return a / schedule_.ranks_per_node == b / schedule_.ranks_per_node; }
     int coordinate(int rank) const { return schedule_.grid.coordinate(rank, Axis::x); }
     // Whether `from` may pass rows on to `to`.

@@ -44,6 +44,9 @@ enum class NodeAxis : std::uint8_t {
 // Whether only the rows are sent that the receiver needs.
 constexpr bool by_need(Exchange exchange) { return exchange == Exchange::rows || exchange == Exchange::relayed_rows; }
 
+// Whether ranks of a node pass on what they have got, so that messages follow from which ranks share one.
+constexpr bool relays(Exchange exchange) { return exchange == Exchange::relay || exchange == Exchange::relayed_rows; }
+
 // Whether a product can pack panels under these switches.
 constexpr bool packs_panels(Exchange exchange, bool overlap) { return !overlap && !by_need(exchange); }
 
