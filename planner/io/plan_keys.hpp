@@ -80,6 +80,7 @@ template <class Archive>
 void describe_distribution(Archive& archive, Subject<Archive, Configuration>& configuration) {
     if constexpr (Archive::reading) {
         archive.field("grid", configuration.grid);
+        archive.optional("groups", configuration.grid.groups);
         const Cursor name = archive.member("scheme");
         const std::optional<Distribution> on = distribution_of(name.string(), configuration.grid);
         if (!on)
@@ -90,6 +91,7 @@ void describe_distribution(Archive& archive, Subject<Archive, Configuration>& co
     } else {
         archive.field("scheme", scheme_of(configuration));
         archive.field("grid", configuration.grid);
+        archive.optional("groups", configuration.grid.groups);
         archive.field("replication", replication_of(configuration));
     }
 }

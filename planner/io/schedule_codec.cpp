@@ -20,7 +20,7 @@ void describe(Archive& archive, Subject<Archive, Space>& space) {
     archive.field("name", space.name);
     archive.extent("rows", space.rows);
     archive.field("needed_of", space.needed_of);
-    archive.optional("first_rows", space.first_rows);
+    archive.optional("of_groups", space.of_groups);
 }
 
 template <class Archive>

@@ -19,9 +19,30 @@ void check_grid(const Grid& grid) {
     if (checked_multiply(checked_multiply(grid.x, grid.y), grid.z) > max_ranks) refuse("grid", "too many ranks");
 }
 
+// Groups are the ranks of one x each, and follow each other in the numbering of ranks as their rows do.
+void check_groups(const Schedule& schedule) {
+    const Grid& grid = schedule.grid;
+    const auto& spaces = schedule.spaces;
+    const auto of_groups = std::ranges::count_if(spaces, &Space::of_groups);
+    if (!grid.grouped()) {
+        if (of_groups > 0) refuse("spaces", "there are no groups of ranks");
+        return;
+    }
+    const std::vector<std::int64_t>& first = grid.groups;
+    const bool fits = std::ssize(first) == grid.x + 1 && first.front() == 0 && std::ranges::is_sorted(first) &&
+                      grid.z == 1 && grid.nearest == Axis::y;
+    const bool all =
+        of_groups == 1 && spaces.size() == 2 && spaces.back().of_groups && spaces.back().rows == first.back();
+    if (!fits || !all) refuse("grid", "groups must have rows of their own, one after the other, to the last of all");
+}
+
+// An adjacency of groups has columns where it has rows.
 void check_layout(const Tensor& tensor) {
     std::set<Axis> used;
-    for (const Axes& axes : {tensor.layout.rows, tensor.layout.columns, tensor.layout.partial}) {
+    if (!tensor.in_groups() && tensor.layout.columns.contains(Axis::x))
+        refuse("tensor " + tensor.name, "only adjacencies of groups have columns split over x");
+    const Axes columns = tensor.in_groups() ? Axes() : tensor.layout.columns;
+    for (const Axes& axes : {tensor.layout.rows, columns, tensor.layout.partial}) {
         for (const Axis axis : axes) {
             if (!used.insert(axis).second) refuse("tensor " + tensor.name, "a grid axis is used twice in its layout");
         }
@@ -38,9 +59,11 @@ bool fits_role(const Tensor& tensor) {
     switch (tensor.role) {
         case Role::adjacency: {
             const std::string columns = tensor.layout.columns.text();
-            return is(DType::f32, {layout_r().rows, {}, {}}) || is(DType::f32, {{}, {}, Axes::parse("x")}) ||
+            return is(DType::f32, {layout_r().rows, {}, {}}) ||
+                   is(DType::f32, {layout_r().rows, Axes::parse("x"), {}}) ||
+                   is(DType::f32, {{}, {}, Axes::parse("x")}) ||
                    (is(DType::f32, {Axes::parse("x"), tensor.layout.columns, {}}) &&
-                    (columns == "z" || columns == "zy" || columns == "y"));
+                    (columns == "z" || columns == "zy" || columns == "y" || columns == "x"));
         }
         case Role::features:
             return is(DType::f32, layout_c()) || is(DType::f32, layout_r()) || is(DType::f32, layout_f());
@@ -104,7 +127,8 @@ void check_total_size(const Schedule& schedule) try {
 // Values of the nonzeros of a matrix of which every rank has whole rows: then what others have of its transpose lies in
 // pieces that follow each other. Rows may be dealt over y.
 void check_edges(const Schedule& schedule, const Tensor& edges, const Tensor& matrix) {
-    const Layout whole{Axes::parse("x"), Axes::parse("z"), {}}, dealt{layout_r().rows, {}, {}};
+    const Layout whole{Axes::parse("x"), Axes::parse(matrix.in_groups() ? "x" : "z"), {}};
+    const Layout dealt{layout_r().rows, matrix.in_groups() ? whole.columns : Axes(), {}};
     const bool fits = matrix.role == Role::adjacency && (matrix.layout == whole || matrix.layout == dealt) &&
                       matrix.layout.rows == edges.layout.rows && schedule.grid.z == 1 && matrix.rows == edges.rows &&
                       matrix.space == edges.space;
@@ -145,23 +169,14 @@ void check_cut(const Schedule& schedule, const Tensor& tensor) {
                "its edges must be those of a cut in as many parts as the grid has ranks along x");
 }
 
-void check_private(const Space& space, const Grid& grid) {
-    const auto& first = space.first_rows;
-    const bool fits = std::ssize(first) == grid.size() + 1 && first.front() == 0 && first.back() == space.rows &&
-                      std::is_sorted(first.begin(), first.end()) && space.needed_of == 0;
-    if (!fits) refuse("space " + space.name, "its ranks must have rows of their own, one after the other, to the last");
-}
-
 void check_spaces(const Schedule& schedule) {
+    const std::int64_t vertices = schedule.spaces.empty() ? 0 : schedule.spaces.front().rows;
     for (const Space& space : schedule.spaces) {
         const bool whole = &space == &schedule.spaces.front();
-        if (!whole && !space.shared()) {
-            check_private(space, schedule.grid);
-            continue;
-        }
-        if (!space.shared() || space.rows < 1 || space.rows > schedule.spaces.front().rows ||
-            (space.needed_of == 0) != whole)
-            refuse("space " + space.name, "all vertices must come first, and then parts of them");
+        const bool part = space.needed_of > 0 && space.rows <= vertices;
+        const bool fits = whole ? space.needed_of == 0 && !space.of_groups : part != space.of_groups;
+        if (space.rows < 1 || !fits)
+            refuse("space " + space.name, "all vertices must come first, and then parts of them or those of groups");
     }
 }
 
@@ -185,9 +200,13 @@ void check_references(const Schedule& schedule, const Tensor& tensor) {
     };
     check_extent(tensor.space, tensor.rows);
     check_extent(tensor.column_space, tensor.columns);
-    const bool whole_rows = tensor.role != Role::adjacency && same_placement(tensor.layout, layout_r(), schedule.grid);
-    if (has_private_rows(schedule, tensor) && !whole_rows)
-        refuse(where, "rows of a rank's own are those of a dense matrix, whole on one rank");
+    const auto of_groups = [&](const std::optional<int>& space) {
+        return space && schedule.spaces[static_cast<std::size_t>(*space)].of_groups;
+    };
+    const bool by_group = tensor.in_groups();
+    if (tensor.role == Role::adjacency &&
+        (by_group != of_groups(tensor.space) || by_group != of_groups(tensor.column_space)))
+        refuse(where, "its rows and columns are those of groups, or neither is");
     if (!tensor.parameter) return;
     const auto id = static_cast<std::size_t>(*tensor.parameter);
     const bool fits = id < schedule.parameters.size() && schedule.parameters[id].rows() == tensor.rows &&
@@ -201,6 +220,7 @@ void check_references(const Schedule& schedule, const Tensor& tensor) {
 void check_tensors(const Schedule& schedule) {
     check_grid(schedule.grid);
     check_spaces(schedule);
+    check_groups(schedule);
     check_parameters(schedule);
     std::set<std::string> names;
     for (const Tensor& tensor : schedule.tensors) {

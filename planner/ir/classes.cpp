@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -107,20 +106,19 @@ RankClasses every_rank_apart(const Grid& grid) {
     return classes;
 }
 
-// Whether an operand has rows of a private space, of which each rank has its own number.
-bool has_private_rows(const Schedule& schedule, const Operation& operation) {
-    const bool none = std::all_of(schedule.spaces.begin(), schedule.spaces.end(), std::mem_fn(&Space::shared));
-    if (none) return false;
+// Whether an operand has rows of groups, which are of any sizes.
+bool has_rows_of_groups(const Schedule& schedule, const Operation& operation) {
+    if (!schedule.grid.grouped()) return false;
     const Operands operands = operands_of(operation);
-    const auto is_private = [&](TensorId id) { return has_private_rows(schedule, tensor_of(schedule, id)); };
-    return std::any_of(operands.reads.begin(), operands.reads.end(), is_private) ||
-           std::any_of(operands.writes.begin(), operands.writes.end(), is_private);
+    const auto split = [&](TensorId id) { return tensor_of(schedule, id).layout.rows.contains(Axis::x); };
+    return std::any_of(operands.reads.begin(), operands.reads.end(), split) ||
+           std::any_of(operands.writes.begin(), operands.writes.end(), split);
 }
 
 // Whether more than sizes of balanced blocks decides what a rank has in a step: which rows of one space are where those
-// of another lie depends on the rank, too.
+// of another lie depends on the rank, too, and groups have rows of their own.
 bool tells_ranks_apart(const Schedule& schedule, const Operation& operation) {
-    return moves_between_spaces(schedule, operation) || has_private_rows(schedule, operation);
+    return moves_between_spaces(schedule, operation) || has_rows_of_groups(schedule, operation);
 }
 
 bool tells_ranks_apart(const Schedule& schedule) {
@@ -168,7 +166,7 @@ bool exchanges(const Operation& operation) {
 }
 
 bool local_by_size(const Schedule& schedule, const Operation& operation) {
-    if (exchanges(operation) || logits_of(operation) || has_private_rows(schedule, operation)) return false;
+    if (exchanges(operation) || logits_of(operation) || has_rows_of_groups(schedule, operation)) return false;
     const Operands operands = operands_of(operation);
     return std::none_of(operands.reads.begin(), operands.reads.end(),
                         [&](TensorId id) { return tensor_of(schedule, id).role == Role::adjacency; });

@@ -53,6 +53,7 @@ const std::vector<std::string>& scheme_names() {
 std::string scheme_of(const Distribution& on) {
     const Grid& grid = on.grid;
     if (on.sharing == Sharing::cut) return "cut";
+    if (grid.grouped()) return "groups";
     if (grid.y == 1 && grid.z == 1) return grid.x == 1 ? "rdm" : "1d";
     if (grid.y == 1) return "1.5d";
     switch (on.sharing) {
@@ -65,6 +66,10 @@ std::string scheme_of(const Distribution& on) {
 }
 
 std::optional<Distribution> distribution_of(std::string_view scheme, const Grid& grid) {
+    if (scheme == "groups" || grid.grouped()) {
+        const bool fits = scheme == "groups" && grid.grouped() && grid.z == 1;
+        return fits ? std::optional(Distribution{Sharing::replicated, grid}) : std::nullopt;
+    }
     const auto shared = [&](Sharing sharing) { return Distribution{grid.y > 1 ? sharing : Sharing::replicated, grid}; };
     if (scheme == "rdm") return shared(Sharing::replicated);
     if (scheme == "1d" && grid.y == 1 && grid.z == 1) return shared(Sharing::replicated);

@@ -136,7 +136,7 @@ std::int64_t UniformStats::row_nonzeros(MatrixId matrix, Range rows) const {
 }
 
 std::int64_t UniformStats::block_nonzeros(MatrixId matrix, Range rows, Range columns) const {
-    if (matrix.part != MatrixId::all_parts) {
+    if (matrix.is_part()) {
         const auto of_rows = [&](Range range) {
             return met_by(matrix.part, range) / met_by(matrix.part, {0, vertices_});
         };
@@ -149,7 +149,7 @@ std::int64_t UniformStats::block_nonzeros(MatrixId matrix, Range rows, Range col
 
 // Columns between two neighbouring edges of bands have the same chance to be met.
 std::int64_t UniformStats::distinct_columns(MatrixId matrix, Range rows, Range columns) const {
-    if (matrix.part != MatrixId::all_parts) return std::llround(met_by(matrix.part, columns));
+    if (matrix.is_part()) return std::llround(met_by(matrix.part, columns));
     const std::vector<Band>& bands = bands_of(matrix);
     double expected = 0;
     for (std::int64_t begin = columns.begin; begin < columns.end;) {

@@ -61,7 +61,11 @@ Range split_block(std::int64_t n, Axes axes, const Grid& grid, int rank) {
     Range range{0, n};
     for (const Axis axis : axes) {
         const int extent = grid.extent(axis);
-        if (extent > 1) range = balanced_block(range, grid.coordinate(rank, axis), extent);
+        if (axis == Axis::x && grid.grouped() && n == grid.groups.back()) {
+            const auto group = static_cast<std::size_t>(grid.coordinate(rank, Axis::x));
+            range = {grid.groups[group], grid.groups[group + 1]};
+        } else if (extent > 1)
+            range = balanced_block(range, grid.coordinate(rank, axis), extent);
     }
     return range;
 }

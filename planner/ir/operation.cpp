@@ -91,7 +91,6 @@ private:
         add(tensor.rows), add(tensor.columns);
         add(static_cast<std::int64_t>(tensor.dtype) * 2 + (tensor.transposed ? 1 : 0)), add(tensor.sample);
         add(tensor.layout.rows), add(tensor.layout.columns), add(tensor.layout.partial);
-        if (has_private_rows(schedule_, tensor)) add(*tensor.space);  // of which each rank has its own number
         if (has_counted_rows(tensor.role)) add(tensor_of(schedule_, *tensor.structure));
         if (tensor.role != Role::adjacency) return;
         add(tensor.storage.panel_columns * 2 + (tensor.storage.factored ? 1 : 0));

@@ -16,6 +16,11 @@ int splits_of(const Tensor& matrix, int root, int rank) {
     return root == rank && !block_distributed(matrix) ? 1 : matrix.storage.splits;
 }
 
+// How many ranks have blocks that a product of one of them reads: of those along x, or of all, those of one group.
+int root_count(const Grid& grid, const Tensor& matrix) {
+    return (matrix.in_groups() ? 1 : grid.x) * (deals_rows(matrix) ? grid.y * grid.z : 1);
+}
+
 // Whether `root` sends `rank` its block, or is `rank` and is dealt it.
 bool sends_to_hand(const Grid& grid, int root, int rank) {
     const Range hand = hand_of(grid, rank);
@@ -51,19 +56,20 @@ bool gathers_matrix(const Grid& grid, const Tensor& matrix) {
     return grid.y > 1 && matrix.layout.columns.contains(Axis::y) && !block_distributed(matrix);
 }
 
-bool gathers_rows(const Grid& grid, const Tensor& matrix) { return (deals_rows(matrix) ? grid.size() : grid.x) > 1; }
+bool gathers_rows(const Grid& grid, const Tensor& matrix) { return root_count(grid, matrix) > 1; }
 
 bool deals_rows(const Tensor& matrix) { return matrix.layout.rows.contains(Axis::y); }
 
 std::vector<int> dense_roots(const Grid& grid, const Tensor& matrix, int rank) {
     if (block_distributed(matrix)) return roots_of_hand(grid, rank);
     const bool all = deals_rows(matrix);
-    const int count = all ? grid.size() : grid.x;
+    const int count = root_count(grid, matrix);
     const int own = all ? grid.block_of_rank(rank) : grid.coordinate(rank, Axis::x);
+    const int first = own / count * count;
     std::vector<int> roots;
     roots.reserve(static_cast<std::size_t>(count));
     for (int k = 0; k < count; ++k) {
-        const int place = (own + k) % count;
+        const int place = first + (own - first + k) % count;
         roots.push_back(all ? grid.rank_of_block(place) : grid.neighbour(rank, Axis::x, place));
     }
     return roots;
@@ -88,8 +94,7 @@ Layout dense_layout(const Tensor& matrix) {
 
 int piece_count(const Grid& grid, const Tensor& matrix, int rank) {
     if (gathers_matrix(grid, matrix)) return static_cast<int>(pieces_of(grid, matrix, rank).size());
-    if (!block_distributed(matrix))
-        return 1 + ((deals_rows(matrix) ? grid.size() : grid.x) - 1) * matrix.storage.splits;
+    if (!block_distributed(matrix)) return 1 + (root_count(grid, matrix) - 1) * matrix.storage.splits;
     return static_cast<int>(hand_of(grid, rank).size()) * matrix.storage.splits;
 }
 
@@ -108,7 +113,7 @@ Range dense_rows(const Grid& grid, const Tensor& matrix, int rank) {
 
 int splits_for_overlap(const Grid& grid, const Tensor& matrix) {
     constexpr int pipeline = 8;  // pieces of others: the last one's product, an eighth, has nothing to hide behind
-    if (block_distributed(matrix) || gathers_matrix(grid, matrix) || grid.x == 1) return 1;
+    if (block_distributed(matrix) || gathers_matrix(grid, matrix) || grid.x == 1 || matrix.in_groups()) return 1;
     return std::max(1, (pipeline + grid.x - 2) / (grid.x - 1));
 }
 

@@ -14,19 +14,12 @@ bool has_counted_rows(Role role) { return role == Role::edges || role == Role::s
 
 bool is_model_state(Role role) { return role == Role::weight || role == Role::bias || role == Role::moment; }
 
-bool has_private_rows(const Schedule& schedule, const Tensor& tensor) {
-    return tensor.space && !schedule.spaces[static_cast<std::size_t>(*tensor.space)].shared();
-}
-
 Range rows_of(const Schedule& schedule, const Tensor& tensor, int rank) {
-    if (!has_private_rows(schedule, tensor)) return split_block(tensor.rows, tensor.layout.rows, schedule.grid, rank);
-    const Space& space = schedule.spaces[static_cast<std::size_t>(*tensor.space)];
-    const auto of = static_cast<std::size_t>(rank);
-    return {space.first_rows[of], space.first_rows[of + 1]};
+    return split_block(tensor.rows, tensor.layout.rows, schedule.grid, rank);
 }
 
 Block block_of(const Schedule& schedule, const Tensor& tensor, int rank) {
-    return {rows_of(schedule, tensor, rank), split_block(tensor.columns, tensor.layout.columns, schedule.grid, rank)};
+    return block_of(tensor.rows, tensor.columns, tensor.layout, schedule.grid, rank);
 }
 
 Block block_of(const Schedule& schedule, TensorId id, int rank) {

@@ -39,7 +39,7 @@ void validate_rounding(const Candidate& candidate, const std::string& where) {
     for (const Step& step : candidate.schedule.steps) {
         const SpmmStep* spmm = product_of(step.operation);
         if (spmm == nullptr) continue;
-        if (spmm->bf16 != (!exact(candidate.configuration) && spmm->can_round())) {
+        if (spmm->bf16 != (rounds(candidate.configuration) && spmm->can_round())) {
             refuse(where + ": step " + step.name, "schedule and configuration differ in bf16");
         }
     }

@@ -31,16 +31,27 @@ std::int64_t Builder::panel_columns() const {
     constexpr std::int64_t slice_columns = 128;  // that the kernel multiplies at a time, or some more
     constexpr std::int64_t least_nonzeros = 20;  // a row and panel, on average
     if (graph_.panel_columns > 0 || graph_.cache_bytes == 0) return graph_.panel_columns;
-    const std::int64_t dense = graph_.vertices * 4 * std::min(slice_columns, widest_product());
+    const std::int64_t columns = longest_contraction();
+    const std::int64_t dense = columns * 4 * std::min(slice_columns, widest_product());
     const std::int64_t room = graph_.cache_bytes / 4 * 3;
     const std::int64_t panels = std::min(dense / room + 1, graph_.nonzeros / graph_.vertices / least_nonzeros);
-    return panels < 2 ? 0 : (graph_.vertices + panels - 1) / panels;
+    return panels < 2 ? 0 : (columns + panels - 1) / panels;
 }
 
-// Rows over x and the contraction side over other axes, or parts of the edges over x.
+// The vertices of the graph, or of the largest one of a group.
+std::int64_t Builder::longest_contraction() const {
+    const std::vector<std::int64_t>& first = schedule_.grid.groups;
+    if (!in_groups()) return graph_.vertices;
+    std::int64_t longest = 0;
+    for (std::size_t i = 1; i < first.size(); ++i) longest = std::max(longest, first[i] - first[i - 1]);
+    return longest;
+}
+
+// Rows over x and the contraction side over other axes, or over x as well in groups, or parts of the edges over x.
 Layout Builder::adjacency_layout() const {
     const Sharing sharing = configuration().sharing;
     if (sharing == Sharing::cut) return {{}, {}, Axes::parse("x")};
+    if (in_groups()) return {Axes::parse("x"), Axes::parse("x"), {}};
     const Axes contraction =
         rules_.block_distributed() ? Axes::parse("y") : Axes::parse(sharing == Sharing::sharded ? "zy" : "z");
     return {Axes::parse("x"), contraction, {}};
@@ -49,6 +60,7 @@ Layout Builder::adjacency_layout() const {
 std::string Builder::adjacency_name(bool transposed, const Rows& rows, const Rows& columns, int sample) const {
     std::string name = transposed ? "A^T" : "A";
     if (sample > 0) name += ".drawn" + std::to_string(sample);
+    if (in_groups()) name += ".groups";
     if (rows.count < graph_.vertices || columns.count < graph_.vertices)
         name += "." + std::to_string(rows.count) + "x" + std::to_string(columns.count);
     return name;
@@ -69,7 +81,8 @@ TensorId Builder::adjacency(int l, Direction direction, RowSplit split) {
         throw Error(ErrorCode::usage, "drawn edges are not dealt to parts of a cut", "scheme cut");
     const bool dealt = split == RowSplit::over_all;
     const std::string name = adjacency_name(transposed, rows, columns, sample) + (dealt ? ".dealt" : "");
-    const Layout layout = dealt ? layout_r() : adjacency_layout();
+    Layout layout = adjacency_layout();
+    if (dealt) layout = {layout_r().rows, in_groups() ? layout.columns : Axes(), {}};
     const TensorId id = resident(name, Role::adjacency, DType::f32, rows, columns.count, layout);
     Tensor& matrix = schedule_.tensors[static_cast<std::size_t>(id)];
     matrix.transposed = transposed;

@@ -27,10 +27,12 @@ Builder::Builder(const SiteGraph& model, const Configuration& configuration, con
     schedule_.spaces.push_back({"vertices", graph.vertices, 0});
     for (int l = 1; configuration.loss_rows && l <= model.depth; ++l)
         schedule_.spaces.push_back({numbered("needed.", l), graph.loss_rows[static_cast<std::size_t>(l)], l});
+    if (schedule_.grid.grouped()) schedule_.spaces.push_back({"groups", schedule_.grid.groups.back(), 0, true});
 }
 
 // Each N_l contains the next one: where they are as many they are the same, and the first stands for both.
 int Builder::space(int l) const {
+    if (in_groups()) return 1;
     if (!configuration().loss_rows || phase_ == Phase::evaluation || l == 0) return 0;
     const auto same = [&](const Space& s) { return s.rows == schedule_.spaces[static_cast<std::size_t>(l)].rows; };
     return static_cast<int>(std::find_if(schedule_.spaces.begin(), schedule_.spaces.end(), same) -
@@ -42,6 +44,11 @@ TensorId Builder::add(Tensor tensor) {
     by_name_.try_emplace(tensor.name, id);
     schedule_.tensors.push_back(std::move(tensor));
     return id;
+}
+
+std::string Builder::suffix_of(const Rows& rows) const {
+    if (rows.space && schedule_.spaces[static_cast<std::size_t>(*rows.space)].of_groups) return ".groups";
+    return rows.count < graph_.vertices ? "." + std::to_string(rows.count) : "";
 }
 
 std::string Builder::in_phase(const std::string& name) const {
@@ -114,16 +121,15 @@ void Builder::step(const std::string& name, OpKind op, const Operation& operatio
 TensorId Builder::features(Place place, int space) {
     if (!rules_.places_differ()) place = Place::r;
     const Rows rows = rows_in(space);
-    const std::string part = rows.count < graph_.vertices ? "." + std::to_string(rows.count) : "";
     const std::int64_t width = rules_.model().sites.front().width;  // layer 1 may read a map of the features
-    return resident("H0" + part + suffix(place), Role::features, DType::f32, rows, width, layout_at(place));
+    return resident("H0" + suffix_of(rows) + suffix(place), Role::features, DType::f32, rows, width, layout_at(place));
 }
 
 TensorId Builder::per_row(Role role, TensorId of) {
     const bool whole_group = rules_.places_differ() && !tensor(of).layout.rows.contains(Axis::y);
     const Place place = whole_group ? Place::f : Place::r;
     std::string name = role == Role::labels ? "labels" : role == Role::subset ? "subset" : "vertices";
-    if (tensor(of).rows < graph_.vertices) name += "." + std::to_string(tensor(of).rows);
+    name += suffix_of(rows_of(of));
     if (whole_group) name += suffix(place);
     const DType dtype = role == Role::subset ? DType::u8 : DType::i32;
     return resident(name, role, dtype, rows_of(of), 1, layout_at(place));

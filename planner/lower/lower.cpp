@@ -60,6 +60,15 @@ void check_choices(const Configuration& configuration) {
     }
 }
 
+// Groups train on graphs of their own, of whose vertices they compute all.
+void check_groups(const Configuration& configuration) {
+    if (!configuration.grid.grouped()) return;
+    const bool replicated = configuration.sharing == Sharing::replicated && configuration.grid.z == 1;
+    if (!replicated || configuration.loss_rows || configuration.backward.empty())
+        refuse("groups of ranks share rows along y alone, and train on all of them",
+               "grid " + configuration.grid.text());
+}
+
 // One pass keeps nothing, has no loss and computes all vertices. Nobody wants whole rows of its matrices afterwards.
 void check_inference(const SiteGraph& model, const Configuration& configuration) {
     if (configuration.ring) {
@@ -140,7 +149,8 @@ void lower_passes(Builder& builder, bool training, std::optional<TensorId> cache
 
 // Evaluation reads every vertex: what training caches serves it only when that is of every vertex too.
 void lower_evaluation(Builder& builder, const GraphShape& graph, std::optional<TensorId> cached) {
-    const bool whole = builder.rows_in_space(builder.space(1)) == graph.vertices;
+    const bool groups = builder.rules().configuration().grid.grouped();
+    const bool whole = !groups && builder.rows_in_space(builder.space(1)) == graph.vertices;
     builder.begin_phase(Phase::evaluation);
     lower_passes(builder, false, whole ? cached : std::nullopt);
 }
@@ -149,6 +159,7 @@ void lower_evaluation(Builder& builder, const GraphShape& graph, std::optional<T
 
 Schedule lower(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph) {
     check(model, configuration);
+    check_groups(configuration);
     Builder builder(model, configuration, graph);
     const std::optional<TensorId> cached = lower_setup(builder);
     builder.begin_phase(Phase::epoch);

@@ -17,13 +17,14 @@ TensorId drop_features(Builder& builder, const std::string& step, TensorId in, c
 TensorId features_at(Passes& passes, int site, int space, Place place) {
     Builder& builder = passes.builder;
     Value& value = passes.value(site);
-    Copies& copies = space == 0 ? value.copies : value.parts[space];
+    const bool all = space == builder.space(0);
+    Copies& copies = all ? value.copies : value.parts[space];
     if (copies.in(place)) return copies.at(place);
     const Place source = copies.source_for(place);
     if (!passes.rules.places_differ() && copies.in(source)) return copies.at(source);
     TensorId id = builder.features(place, space);
     if (passes.training && passes.model.at(site).dropout > 0 && !passes.rules.configuration().constant_input) {
-        const std::string rows = space == 0 ? "" : "." + std::to_string(builder.rows_in_space(space));
+        const std::string rows = all ? "" : "." + std::to_string(builder.rows_in_space(space));
         const std::string which = rows + suffix(place);
         id = drop_features(builder, "dropout.0" + which, id, "H0.dropped" + which);
     }
@@ -35,7 +36,7 @@ TensorId features_at(Passes& passes, int site, int space, Place place) {
 
 TensorId Passes::fetch(int site, Place place, const std::string& step, OpKind reader) {
     const Site& made = model.at(site);
-    if (made.kind == SiteKind::input) return features_at(*this, site, 0, place);
+    if (made.kind == SiteKind::input) return features_at(*this, site, builder.space(0), place);
     return builder.at(value(site).copies, place, step, "H" + rules.label(site), reader);
 }
 

@@ -36,7 +36,7 @@ void divide(Builder& builder, const std::string& step, TensorId gradient, Tensor
 
 TensorId setup_max(Builder& builder, const Site& site) {
     const Rules& rules = builder.rules();
-    const TensorId input = builder.features(rules.spmm_in(), 0);
+    const TensorId input = builder.features(rules.spmm_in(), builder.space(0));
     const Maxima maxima = spmm_max(builder, "setup.1.spmm", 1, input, "T1");
     return builder.redistribute("setup.1.redistribute", maxima.values, rules.gemm_in(site), "T1", OpKind::linear);
 }

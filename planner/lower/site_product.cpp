@@ -171,7 +171,7 @@ void backward_epsilon(Passes& passes, int id) {
 
 TensorId setup_product(Builder& builder, const Site& site) {
     const Rules& rules = builder.rules();
-    const TensorId input = builder.features(rules.spmm_in(), 0);
+    const TensorId input = builder.features(rules.spmm_in(), builder.space(0));
     std::optional<TensorId> own;
     if (site.adds_self()) own = builder.features(rules.spmm_out(), builder.space(1));
     return aggregate(builder, "setup.1", input, site, own);

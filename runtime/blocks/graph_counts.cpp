@@ -144,15 +144,16 @@ GraphCounts::GraphCounts(const GraphCounts& other, const Numbering& numbering)
 
 void GraphCounts::keep_numbered() { kept_ = std::make_shared<Kept>(); }
 
-// One matrix serves both directions of a symmetric graph.
+// One matrix serves both directions of a symmetric graph. Here the graph is that of all groups.
 MatrixId GraphCounts::stored(MatrixId which) const {
+    if (!which.is_part()) which.part = MatrixId::all_parts;
     if (which.sample == 0) which.transposed = which.transposed && !graph_.symmetric;
     return which;
 }
 
 // Which of the rows have their diagonal in the matrix, where it is full: of a part, those that it owns.
 Range GraphCounts::diagonal_of(MatrixId which, Range rows) const {
-    if (which.part == MatrixId::all_parts) return rows;
+    if (!which.is_part()) return rows;
     return intersect(rows, balanced_block({0, vertices()}, which.part, numbering_.parts));
 }
 
@@ -185,7 +186,7 @@ std::int64_t GraphCounts::row_nonzeros(MatrixId which, Range rows) const {
     if (rows.empty()) return 0;
     const Range all{0, vertices()};
     // All rows have the same nonzeros in every order.
-    const bool whole = which.part == MatrixId::all_parts;
+    const bool whole = !which.is_part();
     if (whole && (order_->identity() || rows == all)) return data::block_nonzeros(graph_, which, rows, all);
     return profile(which, rows)->nonzeros();
 }

@@ -12,12 +12,9 @@
 namespace gnnplan::exec {
 namespace {
 
-// This rank, once it is known to be one of the grid's. Nothing says which vertices the rows of a private space are of.
+// This rank, once it is known to be one of the grid's.
 int rank_in(const Schedule& schedule, const comm::Communicator& comm) {
     const Grid& grid = schedule.grid;
-    for (const Space& space : schedule.spaces) {
-        if (!space.shared()) throw Error(ErrorCode::usage, "no run fills rows of a rank's own", "space " + space.name);
-    }
     if (comm.size() != grid.size()) {
         throw Error(ErrorCode::mismatch, "the schedule is for " + std::to_string(grid.size()) +
                                              " ranks, this run has " + std::to_string(comm.size()));

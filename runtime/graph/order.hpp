@@ -30,7 +30,7 @@ struct VertexOrder {
 
 // The part of each nonzero of a matrix that is of a part of the order's cut; null for other matrices.
 inline const std::int16_t* parts_of_nonzeros(const VertexOrder* order, MatrixId which) {
-    if (which.part == MatrixId::all_parts) return nullptr;
+    if (!which.is_part()) return nullptr;
     ensure(order != nullptr && order->cut != nullptr, "parts are those of the order's cut");
     return order->cut->of(which).data();
 }

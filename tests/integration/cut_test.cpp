@@ -133,7 +133,7 @@ protected:
 TEST_P(Cuts, MessagesAreThoseOfSets) {
     for (const TinyGraph& graph : cut_graphs()) {
         const TestProblem problem(graph, {{6}, true});
-        for (const Grid grid : {Grid{2, 1, 1}, Grid{3, 2, 1}, Grid{4, 1, 1}, Grid{12, 1, 1}}) {
+        for (const Grid& grid : {Grid{2, 1, 1}, Grid{3, 2, 1}, Grid{4, 1, 1}, Grid{12, 1, 1}}) {
             SCOPED_TRACE(fmt::format("{} on {}", graph.name, grid.text()));
             const exec::GraphCounts counts(problem.dataset().graph(), problem.dataset().subset());
             const search::Space space = space_of(problem, counts, grid.size());

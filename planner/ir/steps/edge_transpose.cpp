@@ -25,7 +25,7 @@ void EdgeTransposeStep::check(const StepCheck& step) const {
 }
 
 std::vector<int> EdgeTransposeStep::peers(const Schedule& schedule, int rank) const {
-    return peers_along(schedule.grid, Axis::x, rank);
+    return depends_on_graph(schedule) ? peers_along(schedule.grid, Axis::x, rank) : std::vector<int>{};
 }
 
 Message EdgeTransposeStep::between(const Schedule& schedule, const GraphStats& graph, int from, int to) const {
@@ -51,6 +51,8 @@ RankWork EdgeTransposeStep::work(const Schedule& schedule, const GraphStats& gra
     return work;
 }
 
-bool EdgeTransposeStep::depends_on_graph(const Schedule& schedule) const { return schedule.grid.x > 1; }
+bool EdgeTransposeStep::depends_on_graph(const Schedule& schedule) const {
+    return schedule.grid.x > 1 && !tensor_of(schedule, reordered_edges(schedule).first).in_groups();
+}
 
 }  // namespace gnnplan

@@ -39,8 +39,6 @@ void RedistributeStep::check(const StepCheck& step) const {
     step.written(out), step.distinct(in, out);
     step.with_role(in, {Role::transient, Role::cached, Role::features});
     const DType dtype = step.at(in).dtype;
-    const auto is_private = [&](TensorId id) { return has_private_rows(step.schedule(), step.at(id)); };
-    step.require(!is_private(in) && !is_private(out), "rows of a rank's own do not move");
     if (between_spaces(step.schedule())) {
         step.require(step.at(in).columns == step.at(out).columns, "operand shapes do not fit");
         step.require(step.at(in).space && step.at(out).space, "an operand's rows are of no space");

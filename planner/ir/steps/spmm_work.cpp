@@ -30,13 +30,19 @@ std::array<AlikePieces, 2> alike_pieces(const Schedule& schedule, const Tensor& 
     return kinds;
 }
 
+// The columns in which rows of a rank may have nonzeros: all, or those of their group.
+Range met_columns(const Schedule& schedule, TensorId id, int rank) {
+    const Tensor& matrix = tensor_of(schedule, id);
+    return matrix.in_groups() ? block_of(schedule, id, rank).columns : Range{0, matrix.columns};
+}
+
 }  // namespace
 
 std::int64_t multiplied_nonzeros(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, id);
     const Range rows = block_of(schedule, id, rank).rows;
     if (matrix.cut() || !contraction_axis(schedule.grid, matrix))
-        return graph.block_nonzeros(matrix.matrix_on(schedule.grid, rank), rows, {0, matrix.columns});
+        return graph.block_nonzeros(matrix.matrix_on(schedule.grid, rank), rows, met_columns(schedule, id, rank));
     std::int64_t nonzeros = 0;
     if (gathers_matrix(schedule.grid, matrix)) {
         // The pieces within a block of the dense operand follow each other.
@@ -81,19 +87,20 @@ SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphSt
         const std::int64_t elements = columns * step.travelling_columns(schedule, rank);
         reuse.packing_bytes = (4 + reuse.packed.element_bytes) * elements;
     }
+    const Range met = met_columns(schedule, step.matrix, rank);
     reuse.pieces = 0;
     for (const AlikePieces& kind : kinds) {
         if (kind.count == 0) continue;
         const std::int64_t each = divided_up(kind.columns, kind.count);
         const std::int64_t panel = divided_up(each, panel_count(each, matrix.storage.panel_columns));
         const double weight = static_cast<double>(kind.columns) / static_cast<double>(columns);
-        ReuseHistogram histogram = graph.reuse(which, rows, {0, matrix.columns}, panel);
+        ReuseHistogram histogram = graph.reuse(which, rows, met, panel);
         // Rows without a nonzero of the part are not stored, and so not walked.
         if (!rows.empty()) histogram.row_sweeps *= reuse.rows / static_cast<double>(rows.size());
         reuse.histogram.add(histogram, weight);
-        reuse.pieces += weight * static_cast<double>(matrix.columns) / static_cast<double>(each);
+        reuse.pieces += weight * static_cast<double>(met.size()) / static_cast<double>(each);
     }
-    const auto all = static_cast<double>(graph.block_nonzeros(which, rows, {0, matrix.columns}));
+    const auto all = static_cast<double>(graph.block_nonzeros(which, rows, met));
     if (all > 0) reuse.share = static_cast<double>(multiplied_nonzeros(schedule, step.matrix, graph, rank)) / all;
     return reuse;
 }

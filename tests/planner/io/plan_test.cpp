@@ -261,17 +261,21 @@ TEST(Plan, HasTheKeysScriptsRelyOn) {
     for (const char* key : {"configuration", "schedule", "predicted"}) EXPECT_EQ(plan[key], plan["candidates"][0][key]);
 }
 
-// Shared spaces have no key for rows of a rank's own.
-TEST(Plan, PrivateSpacesAreWritten) {
-    const Space clones{"clones", 9, 0, {0, 4, 4, 8, 9}};
+// Grids whose ranks form no groups have no key for these.
+TEST(Plan, GroupsAreWritten) {
+    EXPECT_FALSE(json::parse(write_plan(sample_plan()))["configuration"].contains("groups"));
     Plan plan = sample_plan();
-    for (Candidate& candidate : plan.candidates) candidate.schedule.spaces.push_back(clones);
-    const std::string text = write_plan(plan);
-    const json spaces = json::parse(text)["schedule"]["spaces"];
-    EXPECT_FALSE(spaces[0].contains("first_rows"));
-    EXPECT_EQ(spaces[2],
-              json::parse(R"({"name": "clones", "rows": 9, "needed_of": 0, "first_rows": [0, 4, 4, 8, 9]})"));
-    EXPECT_EQ(read_plan(text, "test").candidates[0].schedule.spaces[2], clones);
+    for (Candidate& candidate : plan.candidates) {
+        Configuration& configuration = candidate.configuration;
+        configuration.sharing = Sharing::replicated;
+        configuration.grid = {2, plan.problem.ranks / 2, 1};
+        configuration.grid.groups = {0, 40, 100};
+        candidate.schedule.grid = configuration.grid_of_ranks();
+    }
+    const json written = json::parse(write_plan(plan));
+    EXPECT_EQ(written["configuration"]["groups"], json::parse("[0, 40, 100]"));
+    EXPECT_EQ(written["configuration"]["scheme"], "groups");
+    EXPECT_EQ(written["configuration"]["exact"], false);
 }
 
 // Plans of programs that did not write what the run will be asked are for the defaults.

@@ -19,8 +19,8 @@ struct RankClasses {
 
 // Ranks of one class send, receive, hold and stage equally many bytes in every step whose bytes follow from sizes
 // alone: their blocks, peers and pieces have the same sizes. All-reduces are excluded, and what is sent of relayed
-// panels: they depend on the number of the rank. Where a product gathers nonzeros, or rows move between spaces or are
-// of a private one, every rank is a class of its own. Without `neighbours` there are fewer classes, which is enough for
+// panels: they depend on the number of the rank. Where a product gathers nonzeros, rows move between spaces, or ranks
+// form groups, every rank is a class of its own. Without `neighbours` there are fewer classes, which is enough for
 // times: their ranks may differ by a row in the result of a reduce-scatter, and in where the pieces of gathered
 // nonzeros are cut, but not in how many there are.
 RankClasses rank_classes(const Schedule& schedule, bool neighbours = true);

@@ -47,7 +47,7 @@ struct Distribution {
     Grid grid;
     bool operator==(const Distribution&) const = default;
 
-    // Whether nonzeros are sent, and whether dense rows are.
+    // Whether nonzeros are sent, and whether dense rows are: of groups, where they evaluate on the graph.
     bool sends_nonzeros() const { return sharing == Sharing::sharded && grid.y > 1; }
     bool sends_rows() const { return grid.x > 1; }
     // Whether a product waits for anything that the next one's transfer could be hidden behind.
@@ -90,8 +90,13 @@ inline bool paper_semantics(const Configuration& configuration) {
     return !configuration.backward.empty() && configuration.backward.back() != Order::none;
 }
 
-// Whether the computation equals the serial one up to rounding.
-inline bool exact(const Configuration& configuration) { return !configuration.bf16; }
+// Whether products round their dense operands where they can.
+inline bool rounds(const Configuration& configuration) { return configuration.bf16; }
+
+// Whether the computation equals the serial one up to rounding. Groups have graphs of their own in place of the one.
+inline bool exact(const Configuration& configuration) {
+    return !rounds(configuration) && !configuration.grid.grouped();
+}
 
 // The forward products that are kept for the backward pass, in words: "T1 across epochs", "T2".
 std::vector<std::string> kept_products(const Configuration& configuration);
@@ -106,6 +111,8 @@ std::vector<std::string> kept_products(const Configuration& configuration);
 //   3d     (p_x, p_y, p_z)                sharded
 //   cut    (p, y, 1): DistGNN's cut,      in parts of the edges, p > 1
 //          computed by owners
+//   groups (g, k, 1): g groups of k ranks, replicated in a group; nobody names it to a search
+//          with RDM on 1 x k in each, and 1D or RDM on the graph to evaluate
 const std::vector<std::string>& scheme_names();
 
 // The simplest name of a distribution: schemes contain each other (3d with z = 1 is 2d, rdm with R_A = 1 is 1d).

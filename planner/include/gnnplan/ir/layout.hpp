@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gnnplan {
 
@@ -39,12 +40,19 @@ private:
 // Ranks are numbered along one axis first, whose ranks are neighbours and lie within a node, and then along the others
 // in the order y, z, x. Usually that is y: rank = (i_x * z + i_z) * y + i_y, so that the ranks of a y-group, which
 // exchange in every redistribution, are neighbours.
+//
+// Ranks of one coordinate along x may be a group, which has a graph of its own: the rows of all these graphs follow
+// each other, no edge joins two of them, and where ranks work on them they share nothing but sums.
 struct Grid {
     int x = 1;
     int y = 1;
     int z = 1;
     Axis nearest = Axis::y;
+    // Of groups: the first row of each, and behind the last one all their rows. Over x so many rows are split into
+    // those of each group, and any other number of rows evenly.
+    std::vector<std::int64_t> groups = {};
 
+    bool grouped() const { return !groups.empty(); }
     int size() const { return x * y * z; }
     // The difference of the numbers of two ranks that are next to each other along an axis.
     int stride(Axis axis) const {
@@ -114,7 +122,7 @@ struct Layout {
 };
 
 // Block of `n` items that `rank` holds when they are split over `axes` in order: first into balanced blocks over
-// axes[0], each of those over axes[1], and so on.
+// axes[0], or the rows of groups, each of those over axes[1], and so on.
 Range split_block(std::int64_t n, Axes axes, const Grid& grid, int rank);
 
 // Block of a rows x columns matrix in `layout` on `rank`.

@@ -5,16 +5,20 @@
 
 namespace gnnplan {
 
-// A^T (the forward matrix) or A, of all edges of the graph, of those that a layer has drawn, or of a part of a cut.
+// A^T (the forward matrix) or A, of all edges of the graph, of those that a layer has drawn, of a part of a cut, or of
+// the graphs of all groups, one after the other.
 struct MatrixId {
     static constexpr int any_sample = -1;
     static constexpr int all_parts = -1;
+    static constexpr int of_groups = -2;
 
     bool transposed = false;
-    int sample = 0;        // the layer that has drawn its edges; 0: all edges; any_sample: what some layer has drawn
-    int part = all_parts;  // of the cut that the vertices are numbered by: the edges that it has been dealt
+    int sample = 0;  // the layer that has drawn its edges; 0: all edges; any_sample: what some layer has drawn
+    // Of the cut that the vertices are numbered by: the edges that it has been dealt; else all_parts or of_groups.
+    int part = all_parts;
 
     explicit constexpr MatrixId(bool is_transposed, int drawn_for = 0) : transposed(is_transposed), sample(drawn_for) {}
+    bool is_part() const { return part >= 0; }
     bool operator==(const MatrixId&) const = default;
     bool operator<(const MatrixId& other) const {
         return std::tuple(sample, transposed, part) < std::tuple(other.sample, other.transposed, other.part);
@@ -26,6 +30,9 @@ constexpr MatrixId part_of(MatrixId matrix, int part) {
     matrix.part = part;
     return matrix;
 }
+
+// The graphs of groups in place of the graph.
+constexpr MatrixId groups_of(MatrixId matrix) { return part_of(matrix, MatrixId::of_groups); }
 
 // Its transpose, the same edges.
 constexpr MatrixId transpose_of(MatrixId matrix) {

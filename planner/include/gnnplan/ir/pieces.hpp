@@ -12,6 +12,8 @@
 // pieces are as in the first case, and its results partial sums of rows, which their owners add up (SumRowsStep).
 // Or the rows of M are split over all ranks and the contraction side is whole. The dense operand is then in R, and its
 // blocks come from all ranks (values of edges whose rows are dealt over a y-group, DEAL).
+// In groups, the columns of M are those of its rows' group, and so is all that a product reads: M's contraction side is
+// split over x as its rows are.
 // Each of these pieces is cut into Storage::splits, but for a rank's own block of the first kind, which never travels.
 #pragma once
 
@@ -71,8 +73,8 @@ bool gathers_rows(const Grid& grid, const Tensor& matrix);
 bool deals_rows(const Tensor& matrix);
 
 // The ranks that send blocks of the dense operand which `rank` reads, and that get its own from it: those of its
-// x-group, or all, itself first and each further along than the one before; or those that send it the blocks it is
-// dealt, in the order in which it multiplies these.
+// x-group, or all, or of its group itself or all, itself first and each further along than the one before; or those
+// that send it the blocks it is dealt, in the order in which it multiplies these.
 std::vector<int> dense_roots(const Grid& grid, const Tensor& matrix, int rank);
 
 // The axis over which products with the matrix are partial sums; none when the contraction side is whole.

@@ -40,16 +40,14 @@ struct Step {
     Origin origin{};
 };
 
-// The meaning of tensors' rows. Those of a shared space are the first ones in the schedule's numbering: all vertices,
-// or those that the loss needs of a layer's result; layouts split them over the ranks, in balanced blocks. In a private
-// space each rank has a number of rows of its own, whole, and rows are counted rank after rank.
+// The meaning of tensors' rows: the first ones in the schedule's numbering, all vertices, or those that the loss needs
+// of a layer's result; or the vertices of the graphs of groups, of one group after the other (Grid::groups).
 struct Space {
-    std::string name;  // "vertices", "needed.2"
+    std::string name;  // "vertices", "needed.2", "groups"
     std::int64_t rows = 0;
-    int needed_of = 0;  // N_l: the rows of layer l's result that the loss needs; 0: all vertices, or a private space
-    std::vector<std::int64_t> first_rows = {};  // of a private space: of each rank, and behind the last one `rows`
+    int needed_of = 0;  // N_l: the rows of layer l's result that the loss needs; 0: all vertices, or those of groups
+    bool of_groups = false;
 
-    bool shared() const { return first_rows.empty(); }
     bool operator==(const Space&) const = default;
 };
 
@@ -84,8 +82,6 @@ inline const Tensor& tensor_of(const Schedule& schedule, TensorId id) {
 Range rows_of(const Schedule& schedule, const Tensor& tensor, int rank);
 Block block_of(const Schedule& schedule, const Tensor& tensor, int rank);
 Block block_of(const Schedule& schedule, TensorId id, int rank);
-// Whether the rows of a tensor are of a private space.
-bool has_private_rows(const Schedule& schedule, const Tensor& tensor);
 // Bytes of a dense tensor's block.
 std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank);
 

@@ -72,8 +72,13 @@ struct Tensor {
     std::optional<int> parameter{};  // of weights and biases: index into Schedule::parameters
     int sample = 0;                  // of adjacency: the layer that has drawn its edges; 0: it has all edges
 
-    // The matrix of the graph that an adjacency is of: all of it, whatever part of a cut a rank has.
-    MatrixId matrix() const { return MatrixId(transposed, sample); }
+    // Of an adjacency: whether it is that of the graphs of groups, each of which has rows and columns of its own.
+    bool in_groups() const { return role == Role::adjacency && layout.columns.contains(Axis::x); }
+    // The matrix that an adjacency is: all of it, whatever part of a cut a rank has.
+    MatrixId matrix() const {
+        const MatrixId of_graph(transposed, sample);
+        return in_groups() ? groups_of(of_graph) : of_graph;
+    }
     // Of an adjacency: whether its nonzeros are dealt to the ranks along x as parts of a cut.
     bool cut() const { return role == Role::adjacency && layout.partial.contains(Axis::x); }
     // The matrix that the rank has nonzeros of.
