@@ -30,7 +30,17 @@ struct LossInput {
     const std::uint8_t* split = nullptr;  // per local row; where it is training_split, the label is not -1
     double inverse_training_count = 0;    // 1 / |T| over the whole graph
     std::int64_t first_column = 0;        // the class of the first local column of the logits
+    const float* weight = nullptr;        // per local row, by how much it counts; null: by 1
 };
+
+// 1 / |T|, times the weight of a row.
+inline double gradient_scale(const LossInput& input, std::int64_t row) {
+    return input.weight == nullptr ? input.inverse_training_count
+                                   : input.inverse_training_count * static_cast<double>(input.weight[row]);
+}
+inline double weight_of(const LossInput& input, std::int64_t row) {
+    return input.weight == nullptr ? 1 : static_cast<double>(input.weight[row]);
+}
 
 // The softmax of some columns of a row of logits, in part: the largest logit z, and the sum of exp(z - largest) over
 // the others, which may be too small to change the largest one's 1 when added to it. Without columns: -infinity and 0.
@@ -201,7 +211,7 @@ struct Table {
 
     // In place: replaces the logits, of all classes, by the gradient of the mean cross-entropy, (softmax - onehot) *
     // inverse_training_count on training rows and 0 elsewhere. *loss = the sum of the cross-entropies of the local
-    // training rows (not divided).
+    // training rows (not divided). Both times the weight of the row, where rows have any.
     void (*softmax_cross_entropy)(Matrix logits, const LossInput& input, double* loss);
 
     // The same where a rank has some columns of the classes only, in three calls. First parts[i] of every row's local
@@ -213,7 +223,7 @@ struct Table {
     void (*softmax_totals)(const SoftmaxPart* parts, std::int64_t rows, std::int64_t ranks, SoftmaxPart* totals);
 
     // In place: the gradient, given the totals. *loss = the sum of the cross-entropies of the training rows whose label
-    // is one of the local columns.
+    // is one of the local columns, times their weights.
     void (*softmax_gradient)(Matrix logits, const LossInput& input, const SoftmaxPart* totals, double* loss);
 
     // correct[s] = number of local rows of split s (split[i] == s, 0 <= s < 3) whose arg max (first wins) is label[i]

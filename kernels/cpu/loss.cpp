@@ -59,7 +59,8 @@ void softmax_cross_entropy(Matrix logits, const LossInput& input, double* loss) 
     *loss = sum_over_rows(logits, [&](std::int64_t i) {
         float* row = logits.row(i);
         if (input.split[i] == training_split) {
-            return kernels.softmax_row(row, logits.columns, input.label[i], input.inverse_training_count);
+            return weight_of(input, i) *
+                   kernels.softmax_row(row, logits.columns, input.label[i], gradient_scale(input, i));
         }
         std::fill_n(row, logits.columns, 0.0F);
         return 0.0;
@@ -92,17 +93,16 @@ void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* 
             std::fill_n(row, logits.columns, 0.0F);
             return 0.0;
         }
-        const double others = totals[i].others, sum = 1 + others;
+        const double others = totals[i].others, sum = 1 + others, scale = gradient_scale(input, i);
         const float largest = totals[i].largest;
         const std::int64_t label = input.label[i] - input.first_column;
         const bool here = label >= 0 && label < logits.columns;
         const double at_label = here ? static_cast<double>(row[label]) - largest : 0;
-        kernels.scaled_exponentials(row, logits.columns, largest,
-                                    static_cast<float>(input.inverse_training_count / sum));
+        kernels.scaled_exponentials(row, logits.columns, largest, static_cast<float>(scale / sum));
         if (!here) return 0.0;
         const double below = at_label == 0 ? -others : std::exp(at_label) - sum;
-        row[label] = static_cast<float>(below / sum * input.inverse_training_count);
-        return std::log1p(others) - at_label;
+        row[label] = static_cast<float>(below / sum * scale);
+        return weight_of(input, i) * (std::log1p(others) - at_label);
     });
 }
 

@@ -25,17 +25,20 @@ __device__ SoftmaxPart part_of(const float* z, std::int64_t columns) {
 
 // Replaces a row's logits by their gradient, given what is known of all its columns. The row's loss is added in one
 // lane, of the rank that has the label's column.
-__device__ void to_gradient(float* z, std::int64_t columns, const LossInput& input, std::int64_t label,
+__device__ void to_gradient(float* z, std::int64_t columns, const LossInput& input, std::int64_t row,
                             const SoftmaxPart& total, double& loss) {
     const double others = static_cast<double>(total.others), sum = 1 + others;
-    const auto scale = static_cast<float>(input.inverse_training_count / sum);
+    const double weight = input.weight != nullptr ? static_cast<double>(input.weight[row]) : 1;
+    const double count = input.inverse_training_count * weight;
+    const std::int64_t label = input.label[row] - input.first_column;
+    const auto scale = static_cast<float>(count / sum);
     for (std::int64_t j = lane_of_warp(); j < columns; j += warp_lanes) {
         const float above = z[j] - total.largest;
         z[j] = expf(above) * scale;
         if (j != label) continue;
         const double below = above == 0 ? -others : exp(static_cast<double>(above)) - sum;
-        z[j] = static_cast<float>(below / sum * input.inverse_training_count);
-        loss += log1p(others) - static_cast<double>(above);
+        z[j] = static_cast<float>(below / sum * count);
+        loss += weight * (log1p(others) - static_cast<double>(above));
     }
 }
 
@@ -48,7 +51,7 @@ struct RowLoss {
         float* const z = row_of(logits, i);
         if (input.split[i] == training_split) {
             const SoftmaxPart total = totals != nullptr ? totals[i] : part_of(z, logits.columns);
-            to_gradient(z, logits.columns, input, input.label[i] - input.first_column, total, loss[0]);
+            to_gradient(z, logits.columns, input, i, total, loss[0]);
         } else {
             for (std::int64_t j = lane_of_warp(); j < logits.columns; j += warp_lanes) z[j] = 0;
         }

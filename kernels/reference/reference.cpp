@@ -102,11 +102,12 @@ void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* 
         const std::int64_t label = input.label[i] - input.first_column;
         const double largest = totals[i].largest;
         const double others = totals[i].others;
-        if (training && label >= 0 && label < logits.columns) *loss += std::log1p(others) - (z[label] - largest);
+        if (training && label >= 0 && label < logits.columns)
+            *loss += weight_of(input, i) * (std::log1p(others) - (z[label] - largest));
         for (std::int64_t j = 0; j < logits.columns; ++j) {
             const double below = z[j] - largest;
             const double target = j != label ? std::exp(below) : below == 0 ? -others : std::exp(below) - (1 + others);
-            z[j] = training ? static_cast<float>(target / (1 + others) * input.inverse_training_count) : 0.0F;
+            z[j] = training ? static_cast<float>(target / (1 + others) * gradient_scale(input, i)) : 0.0F;
         }
     }
 }

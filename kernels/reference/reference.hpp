@@ -213,10 +213,10 @@ void softmax_cross_entropy(Dense<T> logits, const LossInput& input, double* loss
         for (std::int64_t j = 0; j < logits.columns; ++j)
             others += j != label ? std::exp(static_cast<double>(z[j] - largest)) : 0;
         const double sum = others + std::exp(at_label);
-        *loss += at_label == 0 ? std::log1p(others) : std::log(sum) - at_label;
+        *loss += weight_of(input, i) * (at_label == 0 ? std::log1p(others) : std::log(sum) - at_label);
         for (std::int64_t j = 0; j < logits.columns; ++j) {
             const double gradient = j == label ? -others : std::exp(static_cast<double>(z[j] - largest));
-            z[j] = static_cast<T>(gradient / sum * input.inverse_training_count);
+            z[j] = static_cast<T>(gradient / sum * gradient_scale(input, i));
         }
     }
 }

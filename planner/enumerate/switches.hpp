@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gnnplan/ir/config.hpp>
+#include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/sites.hpp>
 
 #include <cstdint>
@@ -81,8 +82,11 @@ std::vector<bool> factored_values(const Asked& asked, const Distribution& on, co
 // The only way to store values, where there is one.
 std::optional<bool> only_values(const Asked& asked);
 
-// Whether a rule of vertex cuts is pinned, and why edges cannot be dealt to ranks by a cut; none where they can, of a
-// model whose products are sums.
+// The numbering of groups that train on clones, as it is asked for.
+Numbering numbering_of_groups(const Pins& pins, int groups, std::uint64_t seed);
+
+// Whether ranks are asked to multiply by parts of a vertex cut, by its rule, and why edges cannot be dealt to ranks by
+// a cut; none where they can, of a model whose products are sums.
 bool asks_for_cut(const Pins& pins);
 std::optional<std::string> why_no_cut(const Asked& asked);
 

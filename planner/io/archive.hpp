@@ -101,8 +101,9 @@ public:
     void any_number(const char* key, double& value) {
         value = member(key).number(std::numeric_limits<double>::lowest());
     }
+    bool has(const char* key) const { return cursor_.document().find(key) != nullptr; }
     void optional_any_number(const char* key, double& value) {
-        if (cursor_.document().find(key) != nullptr) any_number(key, value);
+        if (has(key)) any_number(key, value);
     }
     // An integer from 1.
     template <class T>
@@ -113,7 +114,7 @@ public:
     void extent(const char* key, std::int64_t& value) { value = member(key).integer(0, max_extent); }
     template <class T>
     void optional(const char* key, T& value) {
-        if (cursor_.document().find(key) != nullptr) field(key, value);
+        if (has(key)) field(key, value);
     }
     // Compared once all other fields are there.
     template <class Value>

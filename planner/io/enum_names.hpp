@@ -22,9 +22,9 @@ struct EnumNames<DType> {
 };
 template <>
 struct EnumNames<Role> {
-    static constexpr std::array<std::string_view, 12> names{"adjacency", "features",  "labels", "subset",
-                                                            "vertices",  "weight",    "bias",   "moment",
-                                                            "cached",    "transient", "edges",  "summands"};
+    static constexpr std::array<std::string_view, 13> names{"adjacency", "features", "labels",  "subset", "vertices",
+                                                            "counts_as", "weight",   "bias",    "moment", "cached",
+                                                            "transient", "edges",    "summands"};
 };
 template <>
 struct EnumNames<Phase> {
@@ -92,6 +92,10 @@ struct EnumNames<AttentionScores> {
 template <>
 struct EnumNames<CutRule> {
     static constexpr std::array<std::string_view, 4> names{"none", "libra", "seeded", "cover"};
+};
+template <>
+struct EnumNames<CloneLoss> {
+    static constexpr std::array<std::string_view, 3> names{"none", "shares", "owners"};
 };
 template <>
 struct EnumNames<NodeAxis> {

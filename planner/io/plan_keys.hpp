@@ -141,6 +141,7 @@ void describe(Archive& archive, Subject<Archive, Numbering>& numbering) {
     archive.field("permuted", numbering.permuted);
     archive.field("seed", numbering.seed);
     archive.optional("cut", numbering.cut);
+    archive.optional("clones", numbering.clones);
 }
 
 template <class Archive>

@@ -39,6 +39,9 @@ public:
     void reads(const char* key, const Id& id) {
         tensor(key, id);
     }
+    void may_read(const char* key, const std::optional<TensorId>& id) {
+        if (id) tensor(key, *id);
+    }
     template <class Id>
     void writes(const char* key, const Id& id) {
         tensor(key, id);
@@ -87,6 +90,9 @@ public:
     template <class Id>
     void reads(const char* key, Id& id) {
         tensor(key, id);
+    }
+    void may_read(const char* key, std::optional<TensorId>& id) {
+        if (has(key)) tensor(key, id);
     }
     template <class Id>
     void writes(const char* key, Id& id) {

@@ -70,6 +70,7 @@ bool fits_role(const Tensor& tensor) {
         case Role::labels:
         case Role::vertices: return per_row(DType::i32);
         case Role::subset: return per_row(DType::u8);
+        case Role::counts_as: return per_row(DType::f32);
         case Role::weight:
         case Role::bias:
         case Role::moment: return is(DType::f32, layout_replicated());

@@ -90,6 +90,13 @@ Grid Configuration::grid_of_ranks() const {
     return numbered;
 }
 
+std::string other_results(const Configuration& configuration) {
+    const Grid& grid = configuration.grid;
+    if (!grid.grouped()) return "";
+    return "results differ from full-batch training: " + std::to_string(grid.x) +
+           " groups of ranks train apart, each on its part of the graph (0c; docs/cuts.md says by how much)";
+}
+
 std::vector<KeptProduct> products_kept(const Configuration& configuration) {
     std::vector<KeptProduct> kept;
     for (std::size_t i = 0; i < std::min(configuration.forward.size(), configuration.operands.size()); ++i) {

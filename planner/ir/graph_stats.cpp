@@ -114,6 +114,33 @@ std::optional<double> UniformStats::replication(int parts) const {
     return std::min(factor, static_cast<double>(parts));
 }
 
+std::vector<std::int64_t> UniformStats::groups() const {
+    std::vector<std::int64_t> first;
+    for (const Band& band : groups_) first.push_back(band.rows.begin);
+    if (!first.empty()) first.push_back(groups_.back().rows.end);
+    return first;
+}
+
+UniformStats UniformStats::with_groups(std::vector<std::int64_t> first) const {
+    UniformStats known = *this;
+    known.known_groups_ = std::move(first);
+    return known;
+}
+
+std::vector<UniformStats::Band> UniformStats::bands_of_groups(int parts) const {
+    std::int64_t clones = std::llround(replication(parts).value_or(parts) * static_cast<double>(vertices_));
+    if (!known_groups_.empty()) clones = known_groups_.back();
+    const std::int64_t loops = nonzeros_ >= vertices_ ? clones - vertices_ : 0;
+    std::vector<Band> bands;
+    for (int part = 0; part < parts; ++part) {
+        const auto group = static_cast<std::size_t>(part);
+        const Range rows = known_groups_.empty() ? balanced_block({0, clones}, part, parts)
+                                                 : Range{known_groups_[group], known_groups_[group + 1]};
+        bands.push_back({rows, rows, share(nonzeros_ + loops, {0, clones}, rows)});
+    }
+    return bands;
+}
+
 double UniformStats::met_by(int part, Range rows) const {
     ensure(parts_ > 1, "parts are those of the numbering's cut");
     const std::int64_t own = intersect(rows, balanced_block({0, vertices_}, part, parts_)).size();
@@ -192,6 +219,8 @@ std::shared_ptr<const GraphStats> UniformStats::numbered(const Numbering& number
     result->drawn_ = drawn_, result->drawn_weighted_ = drawn_weighted_;
     result->replication_ = replication_;
     if (numbering.cut != CutRule::none) result->parts_ = numbering.parts;
+    result->known_groups_ = known_groups_;
+    if (numbering.clones != CloneLoss::none) result->groups_ = bands_of_groups(numbering.parts);
     if (numbering.loss_layers == 0) return result;
     const std::vector<std::int64_t> needed = loss_rows(numbering.loss_layers);
     std::vector<Band>& bands = result->bands_;

@@ -1,9 +1,22 @@
 // Memory that a rank needs while it loads a graph, numbers its vertices and cuts its blocks.
+#include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/memory.hpp>
 
 #include <algorithm>
 
 namespace gnnplan {
+namespace {
+
+// Clones, how each counts, and the graphs of groups, which have these.
+std::int64_t clone_bytes(const GraphStats& graph) {
+    const std::vector<std::int64_t> first = graph.groups();
+    ensure(!first.empty(), "statistics answer in the schedule's numbering");
+    const std::int64_t clones = first.back();
+    const std::int64_t nonzeros = graph.row_nonzeros(groups_of(forward_matrix), {0, clones});
+    return 8 * clones + (graph.symmetric() ? 1 : 2) * (8 * (clones + 1) + (graph.weighted() ? 8 : 4) * nonzeros);
+}
+
+}  // namespace
 
 std::int64_t load_bytes(const GraphStats& graph) {
     const std::int64_t directions = graph.symmetric() ? 1 : 2;
@@ -14,7 +27,8 @@ std::int64_t load_bytes(const GraphStats& graph) {
         const std::int64_t nonzeros = graph.row_nonzeros(MatrixId(true, layer), {0, graph.vertices()});
         drawn += row_starts + (graph.samples_weighted() ? 8 : 4) * nonzeros;
     }
-    return directions * (row_starts + nonzero_bytes * graph.nonzeros()) + drawn + 16 * graph.vertices();
+    return directions * (row_starts + nonzero_bytes * graph.nonzeros()) + drawn +
+           16 * (graph.vertices() + (graph.groups().empty() ? 0 : graph.groups().back()));
 }
 
 std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {
@@ -43,6 +57,7 @@ std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int r
 
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering) {
     if (numbering.identity()) return 0;
+    if (numbering.clones != CloneLoss::none) return clone_bytes(graph);
     const std::int64_t both_ways = 8 * graph.vertices();
     if (numbering.cut == CutRule::none) return both_ways;
     // The owner of each vertex, and the part of each nonzero.

@@ -31,6 +31,7 @@ public:
     void writes(const char* key, const std::optional<TensorId>& id) {
         if (id) writes(key, *id);
     }
+    void may_read(const char* key, const std::optional<TensorId>& id) { reads(key, id); }
     template <class T>
     void value(const char*, const T&) {}
     template <class T>
@@ -64,6 +65,7 @@ public:
     }
     void reads(const char*, const std::optional<TensorId>& id) { id ? add(tensor_of(schedule_, *id)) : add(-1); }
     void writes(const char*, const std::optional<TensorId>& id) { id ? add(tensor_of(schedule_, *id)) : add(-1); }
+    void may_read(const char* key, const std::optional<TensorId>& id) { reads(key, id); }
     template <class T>
     void value(const char*, const T& value) {
         add(static_cast<std::int64_t>(value));

@@ -38,6 +38,7 @@ std::shared_ptr<const GraphStats> sizes_of(const Plan& plan, const Numbering& nu
     const UniformStats all(graph.vertices, graph.nonzeros, graph.symmetric, 1, graph.edge_weights);
     return all.drawn(plan.problem.fanout, graph.self_loops, draws_weighted(plan.candidates.front().schedule))
         .with_replication(graph.replication)
+        .with_groups(plan.candidates.front().schedule.grid.groups)
         .numbered(numbering);
 }
 

@@ -64,6 +64,7 @@ void validate(const Tensor& tensor, const ProblemRecord& problem, const std::str
             break;
         case Role::labels:
         case Role::subset:
+        case Role::counts_as:
         case Role::vertices:
             if (!tensor.space || tensor.columns != 1) refuse(where, "it needs one entry per vertex");
             break;

@@ -134,10 +134,23 @@ private:
     std::map<TensorId, bool> indexed_;  // matrices whose needed rows are known, and whether these are relayed
 };
 
+// Rows of groups are clones, as many of a vertex as there are groups at most, or the vertices themselves.
+void check_clones(const Schedule& schedule) {
+    const Numbering& numbering = schedule.numbering;
+    const bool clones = numbering.clones != CloneLoss::none;
+    if (clones && (numbering.cut == CutRule::none || !schedule.grid.grouped() || numbering.parts != schedule.grid.x))
+        refuse("numbering.clones", "each part of a cut is the graph of a group of ranks");
+    if (!schedule.grid.grouped()) return;
+    const std::int64_t rows = schedule.grid.groups.back(), vertices = schedule.spaces.front().rows;
+    if (rows < vertices || rows > vertices * (clones ? schedule.grid.x : 1))
+        refuse("spaces", "groups have other vertices than the graph");
+}
+
 }  // namespace
 
 void validate(const Schedule& schedule) {
     check_tensors(schedule);
+    check_clones(schedule);
     std::set<std::string> names;
     Walk walk(schedule);
     for (const Phase phase : {Phase::setup, Phase::epoch, Phase::evaluation}) {

@@ -18,6 +18,7 @@ Builder::Builder(const SiteGraph& model, const Configuration& configuration, con
     schedule_.numbering.parts = configuration.parts;
     schedule_.numbering.permuted = configuration.permutation;
     schedule_.numbering.cut = configuration.cut_rule;
+    schedule_.numbering.clones = configuration.clones;
     const bool draws = configuration.permutation || configuration.cut_rule != CutRule::none;
     schedule_.numbering.seed = draws ? graph.seed : 0;
     schedule_.parameters = model.parameters;
@@ -128,10 +129,13 @@ TensorId Builder::features(Place place, int space) {
 TensorId Builder::per_row(Role role, TensorId of) {
     const bool whole_group = rules_.places_differ() && !tensor(of).layout.rows.contains(Axis::y);
     const Place place = whole_group ? Place::f : Place::r;
-    std::string name = role == Role::labels ? "labels" : role == Role::subset ? "subset" : "vertices";
+    std::string name = role == Role::labels      ? "labels"
+                       : role == Role::subset    ? "subset"
+                       : role == Role::counts_as ? "counts_as"
+                                                 : "vertices";
     name += suffix_of(rows_of(of));
     if (whole_group) name += suffix(place);
-    const DType dtype = role == Role::subset ? DType::u8 : DType::i32;
+    const DType dtype = role == Role::subset ? DType::u8 : role == Role::counts_as ? DType::f32 : DType::i32;
     return resident(name, role, dtype, rows_of(of), 1, layout_at(place));
 }
 

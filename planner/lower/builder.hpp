@@ -54,6 +54,9 @@ public:
     int space(int l) const;
     std::int64_t rows_in_space(int space) const { return schedule_.spaces[static_cast<std::size_t>(space)].rows; }
 
+    // Whether rows that train are clones of vertices.
+    bool has_clones() const { return schedule_.numbering.clones != CloneLoss::none; }
+
     // --- residents, created on first use ---
     // The matrix of layer l: |N_l| x |N_(l-1)| of A^T, or |N_(l-1)| x |N_l| of A.
     TensorId adjacency(int l, Direction direction, RowSplit split = RowSplit::over_x);
@@ -62,7 +65,7 @@ public:
     // Parameters of the model, by their index: matrices, and vectors.
     TensorId weight(int parameter) { return resident_parameter(parameter, Role::weight); }
     TensorId bias(int parameter) { return resident_parameter(parameter, Role::bias); }
-    // A label, subset or vertex number (by `role`) for each row of `of`, where its rows are.
+    // A label, subset, vertex number or weight in the loss (by `role`) for each row of `of`, where its rows are.
     TensorId per_row(Role role, TensorId of);
     // The numbers that key the draws of dropout in the rows of `of`; none where rows have the vertices' own numbers.
     std::optional<TensorId> draw_keys(TensorId of);

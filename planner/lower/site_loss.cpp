@@ -9,7 +9,9 @@ void cross_entropy(Builder& builder, TensorId logits) {
     const TensorId label = builder.per_row(Role::labels, logits);
     const TensorId part = builder.per_row(Role::subset, logits);
     const TensorId sum = builder.summand("loss", 1, 1, DType::f64);
-    builder.step("loss", OpKind::softmax_cross_entropy, LossStep{logits, label, part, sum});
+    std::optional<TensorId> weights;
+    if (builder.has_clones()) weights = builder.per_row(Role::counts_as, logits);
+    builder.step("loss", OpKind::softmax_cross_entropy, LossStep{logits, label, part, sum, weights});
     builder.all_reduce("loss.all_reduce", sum, OpKind::softmax_cross_entropy);
 }
 

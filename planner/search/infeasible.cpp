@@ -87,11 +87,11 @@ Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, N
     infeasible.available_bytes = space.memory_per_rank;
     infeasible.needed_bytes = thriftiest.predicted.peak_bytes_per_rank;
     const bool whole = thriftiest.schedule.loading == Loading::whole;
-    if (!space.memory.accelerator && whole) infeasible.load_bytes = load_bytes(*space.graph);
+    if (!space.memory.accelerator && whole) infeasible.load_bytes = load_bytes(graph);
     infeasible.largest = largest_tensors(thriftiest.schedule, graph, 0, largest_shown);
     // A pinned grid is one of these ranks only; loading takes as much on any number of them.
     infeasible.grid_pinned = space.options.grid.has_value();
-    if (infeasible.load_bytes <= space.memory_per_rank) {
+    if (infeasible.load_bytes <= space.memory_per_rank && !thriftiest.configuration.grid.grouped()) {
         infeasible.smallest_ranks = smallest_ranks(space, thriftiest.configuration, graphs);
     }
     return infeasible;

@@ -66,7 +66,8 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
     selection.plan.candidates = paper ? paper_candidates(found.costed, options.candidates)
                                       : search::choose_candidates(found.costed, options.candidates,
                                                                   options.constant_input, space.graph->exact());
-    if (options.alternatives) {
+    // What other choices are worth is asked of exact plans: these have other results.
+    if (options.alternatives && !options.clones) {
         selection.plan.alternatives =
             search::alternatives(space, found.costed, selection.plan.candidates.front().configuration, machine, graphs);
         search::add_feature_dropout(selection, problem, machine, options);

@@ -91,6 +91,7 @@ void resolve_cut(Space& space) {
     question.cuts_are_known = knows_cuts(space);
     std::optional<std::string> why = enumerate::why_no_cut(question);
     if (space.ranks == 1) why = "one rank has all edges";
+    if (space.options.clones) return;
     if (!pinned && space.options.scheme != "cut") {
         const bool long_time = takes_long_to_cut(*space.graph, space.ranks);
         space.searches_cuts = space.graph->exact() && !why && !long_time && space.options.extras;
@@ -107,6 +108,27 @@ void resolve_cut(Space& space) {
     if (space.options.space == SearchSpace::paper)
         throw Error(ErrorCode::usage, "the paper space has no vertex cuts", flag, "`space full` has");
     space.options.scheme = "cut";
+}
+
+// The grid of groups that train on clones: one rank each unless the grid is pinned. Results depend on how many groups
+// there are, and on the rule, so neither is searched.
+std::vector<Distribution> grid_of_groups(const Space& space) {
+    const auto refuse = [](const std::string& why, const char* flag, const char* hint) {
+        throw Error(ErrorCode::usage, "groups cannot train on clones of vertices: " + why, flag, hint);
+    };
+    const SelectOptions& options = space.options;
+    Grid grid = options.grid.value_or(Grid{space.ranks, 1, 1});
+    if (options.space == SearchSpace::paper) refuse("the paper space has no groups", "`inexact`", "`space full` has");
+    if (options.scheme || options.replication)
+        refuse("in a group there is RDM alone", "`scheme`", "leave it out, and say with `grid` how many groups");
+    if (grid.size() != space.ranks || grid.x < 2 || grid.z > 1)
+        refuse(std::to_string(space.ranks) + " ranks form no grid " + grid.text() + " of several groups", "`grid`",
+               "4x2 is four groups of two ranks");
+    enumerate::Asked question = asked(space);
+    question.cuts_are_known = space.graph->exact() || space.graph->replication(grid.x).has_value();
+    if (const auto why = enumerate::why_no_cut(question)) refuse(*why, "`inexact`", "");
+    grid.groups = space.graph->numbered(enumerate::numbering_of_groups(options, grid.x, space.record.seed))->groups();
+    return {{Sharing::replicated, grid}};
 }
 
 // The paper space is RDM's; other published schemes are found in it by name.
@@ -178,7 +200,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.usable_memory();
     space.memory = machine.tensor_memory();
     resolve_cut(space);
-    space.grids = grids_of(space);
+    space.grids = space.options.clones ? grid_of_groups(space) : grids_of(space);
     refuse_grids(space);
     space.shape = shape_of(space, problem.record, machine);
     check_ring(space);

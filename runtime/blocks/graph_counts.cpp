@@ -30,6 +30,15 @@ private:
     std::map<MatrixId, OffDiagonal> known_;
 };
 
+// Clones, and what is counted of their graphs.
+struct GraphCounts::Groups {
+    Clones clones;
+    GraphCounts counts;
+
+    Groups(Clones made, const std::vector<std::uint8_t>& subset)
+        : clones(std::move(made)), counts(clones.graph, clones.subsets(subset)) {}
+};
+
 class GraphCounts::Kept {
 public:
     template <class Make>
@@ -140,7 +149,18 @@ GraphCounts::GraphCounts(const GraphCounts& other, const Numbering& numbering)
       training_vertices_(other.training_vertices_),
       numbering_(numbering),
       order_(std::make_shared<const VertexOrder>(make_order(graph_, *subset_, numbering))),
-      cache_(std::make_shared<Cache>(graph_)) {}
+      cache_(std::make_shared<Cache>(graph_)) {
+    if (numbering.clones != CloneLoss::none)
+        groups_ = std::make_shared<const Groups>(clones_of(graph_, numbering), *subset_);
+}
+
+const Clones* GraphCounts::clones() const { return groups_ != nullptr ? &groups_->clones : nullptr; }
+
+const NumberedCounts& GraphCounts::of_groups() const { return groups_ != nullptr ? groups_->counts : *this; }
+
+std::vector<std::int64_t> GraphCounts::groups() const {
+    return groups_ != nullptr ? groups_->clones.first : std::vector<std::int64_t>{};
+}
 
 void GraphCounts::keep_numbered() { kept_ = std::make_shared<Kept>(); }
 
@@ -183,6 +203,7 @@ std::vector<std::int64_t> GraphCounts::columns_by_next(MatrixId which, const std
 }
 
 std::int64_t GraphCounts::row_nonzeros(MatrixId which, Range rows) const {
+    if (asks_clones(which)) return groups_->counts.row_nonzeros(which, rows);
     if (rows.empty()) return 0;
     const Range all{0, vertices()};
     // All rows have the same nonzeros in every order.
@@ -192,6 +213,7 @@ std::int64_t GraphCounts::row_nonzeros(MatrixId which, Range rows) const {
 }
 
 std::int64_t GraphCounts::block_nonzeros(MatrixId which, Range rows, Range columns) const {
+    if (asks_clones(which)) return groups_->counts.block_nonzeros(which, rows, columns);
     if (rows.empty() || columns.empty()) return 0;
     if (columns == Range{0, vertices()}) return row_nonzeros(which, rows);
     return profile(which, rows)->nonzeros(columns);
@@ -202,11 +224,13 @@ std::int64_t GraphCounts::columns_met(bool transposed, Range rows, Range columns
 }
 
 std::int64_t GraphCounts::distinct_columns(MatrixId which, Range rows, Range columns) const {
+    if (asks_clones(which)) return groups_->counts.distinct_columns(which, rows, columns);
     if (rows.empty() || columns.empty()) return 0;
     return profile(which, rows)->distinct(columns);
 }
 
 ReuseHistogram GraphCounts::reuse(MatrixId which, Range rows, Range columns, std::int64_t panel_columns) const {
+    if (asks_clones(which)) return groups_->counts.reuse(which, rows, columns, panel_columns);
     which = stored(which);
     return cache_->find_reuse(which, rows, columns, panel_columns, [&] {
         return reuse_histogram(graph_, which, rows, columns, panel_columns, order_.get());

@@ -1,6 +1,7 @@
 // The planner's questions about a graph, answered by the loaded graph.
 #pragma once
 
+#include "runtime/graph/clones.hpp"
 #include "runtime/graph/order.hpp"
 
 #include <gnnplan/ir/graph_stats.hpp>
@@ -17,6 +18,14 @@ class ColumnTally;
 class NumberedCounts : public GraphStats {
 public:
     virtual const VertexOrder& order() const = 0;
+    // Where the numbering has clones, these, and the same questions about their graphs, which are as they are numbered;
+    // else null and this object.
+    virtual const Clones* clones() const { return nullptr; }
+    virtual const NumberedCounts& of_groups() const { return *this; }
+    // The vertices of the rows of a space.
+    const VertexOrder& order_of(bool groups) const {
+        return groups && clones() != nullptr ? clones()->vertices : order();
+    }
 };
 
 // In which order blocks are cut out of a graph: a rank's share of one is numbered as the schedule is, and needs none.
@@ -51,6 +60,7 @@ public:
     bool samples_weighted() const override { return samples() > 0 && graph_.drawn.front().weighted(); }
     std::int64_t training_vertices() const override { return training_vertices_; }
     std::vector<std::int64_t> loss_rows(int layers) const override;
+    std::vector<std::int64_t> groups() const override;
     // Works the order out anew (make_order) unless the numbering is this object's: keep the result.
     std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const override;
     // Keeps the last few results of numbered() from now on, as long as this object or a copy is there: who asks again
@@ -58,14 +68,18 @@ public:
     void keep_numbered();
 
     const VertexOrder& order() const override { return *order_; }
+    const Clones* clones() const override;
+    const NumberedCounts& of_groups() const override;
 
 private:
+    struct Groups;
     class Matrices;
     class Cache;
     class Kept;
 
     // The same graph in another numbering.
     GraphCounts(const GraphCounts& other, const Numbering& numbering);
+    bool asks_clones(MatrixId which) const { return groups_ != nullptr && which.part == MatrixId::of_groups; }
     MatrixId stored(MatrixId which) const;
     Range diagonal_of(MatrixId which, Range rows) const;
     std::shared_ptr<const ColumnProfile> profile(MatrixId which, Range rows) const;
@@ -78,7 +92,8 @@ private:
     Numbering numbering_;
     std::shared_ptr<const VertexOrder> order_;
     std::shared_ptr<Cache> cache_;
-    std::shared_ptr<Kept> kept_;  // null: none are kept
+    std::shared_ptr<Kept> kept_;            // null: none are kept
+    std::shared_ptr<const Groups> groups_;  // null: there are no clones
 };
 
 }  // namespace gnnplan::data

@@ -14,10 +14,10 @@ namespace gnnplan::data {
 
 void Dataset::read_features(Range rows, Range columns, float* out, std::int64_t stride,
                             const VertexOrder* order) const {
-    ensure(rows.begin >= 0 && rows.end <= vertices() && columns.begin >= 0 && columns.end <= features(),
-           "features in range");
-    if (rows.empty() || columns.empty()) return;
     if (order != nullptr && order->identity()) order = nullptr;
+    const std::int64_t all = order != nullptr ? std::ssize(order->vertex) : vertices();
+    ensure(rows.begin >= 0 && rows.end <= all && columns.begin >= 0 && columns.end <= features(), "features in range");
+    if (rows.empty() || columns.empty()) return;
     if (cache_.empty()) return stream_features(rows, columns, out, stride, order);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
         const std::int64_t v = order != nullptr ? order->vertex[static_cast<std::size_t>(i)] : i;
@@ -45,13 +45,16 @@ void Dataset::normalise(std::span<float> row) const {
     if (feature_norm_ == FeatureNorm::row) divide_by_sum(row, row, row.data());
 }
 
-// With an order, all rows of the file pass by and the wanted ones are taken.
+// With an order, all rows of the file pass by and the wanted ones are taken. Among the rows of a group, clones ascend.
 void Dataset::stream_features(Range rows, Range columns, float* out, std::int64_t stride,
                               const VertexOrder* order) const {
     const bool normalised = feature_norm_ == FeatureNorm::row;
     // The sum of a row needs all of it, whichever columns are wanted.
     const Range read = normalised ? Range{0, features()} : columns;
-    const auto position = [&](std::int64_t v) -> std::int64_t { return order != nullptr ? order->position_of(v) : v; };
+    const auto position = [&](std::int64_t v) -> std::int64_t {
+        if (order == nullptr) return v;
+        return order->has_clones() ? order->clone_of(v, rows) : order->position_of(v);
+    };
     const auto copy = [&](std::int64_t v, const float* values) {
         const std::span all(values, static_cast<std::size_t>(read.size()));
         const auto wanted =

@@ -82,8 +82,8 @@ public:
     std::int64_t labelled(Subset subset) const { return subset == unused ? 0 : labelled_[subset]; }
 
     // Writes features (rows x columns) to out, row-major: element (i, j) of the block at out[i * stride + j]. `rows`
-    // count in `order`; null or the identity: in the file. Streams them from the file, or generates them, unless
-    // cached. Safe to call from several threads.
+    // count in `order`; null or the identity: in the file. Clones are of one group. Streams them from the file, or
+    // generates them, unless cached. Safe to call from several threads.
     void read_features(Range rows, Range columns, float* out, std::int64_t stride,
                        const VertexOrder* order = nullptr) const;
     // Whether ranks read features together, a share of their files each, and give each other rows: where the graph is

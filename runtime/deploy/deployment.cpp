@@ -55,8 +55,7 @@ void Deployment::build(int index, bool last, std::size_t first_step) {
     first_step_ = first_step;
     std::optional<exec::SparseBlocks> blocks;
     if (executor_ && exec::same_blocks(executor_->schedule(), next.schedule)) blocks = executor_->release_blocks();
-    executor_.reset();
-    output_rows_ = {};
+    executor_.reset(), output_rows_ = {}, of_groups_ = {};
     keep_tuning_peak();
     if (last) cached_features_.reset();  // one more buffer of reading from here on
     tracker_.restart();
@@ -142,6 +141,7 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
         comm::agree(comm_, [&] { counts = count(schedule, loaded); });
     }
     comm::agree(comm_, [&] {
+        of_groups_ = scales_of_groups(plan_, schedule, *counts, tracker_);
         const Footprint predicted = footprint(schedule, *counts, loaded, device_.memory());
         predicted_.peak_bytes_per_rank = predicted.tensors;
         predicted_.host_peak_bytes = predicted.host;
@@ -159,7 +159,8 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
         if (blocks) {
             executor_->adopt_blocks(std::move(*blocks));
         } else {
-            executor_->build_blocks(share_ ? share_->graph : dataset_.graph(), share_ ? share_->scales : scales_);
+            executor_->build_blocks(share_ ? share_->graph : dataset_.graph(), share_ ? share_->scales : scales_,
+                                    of_groups_.scales);
         }
         cut_seconds_ = clock_.now() - start;
         if (use_.written != Written::nothing)
@@ -192,9 +193,8 @@ void Deployment::load_features(const Candidate& candidate) {
 }
 
 void Deployment::release_graph() {
-    scales_ = {};
-    share_.reset();
-    loaded_.reset();
+    scales_ = {}, of_groups_ = {};
+    share_.reset(), loaded_.reset();
     comm_.barrier();
     if (hooks_.data.release_graph) hooks_.data.release_graph();
 }

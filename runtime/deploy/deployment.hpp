@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/data/dataset.hpp"
+#include "runtime/deploy/fitting.hpp"
 #include "runtime/deploy/footprint.hpp"
 #include "runtime/deploy/options.hpp"
 #include "runtime/deploy/report.hpp"
@@ -98,6 +99,7 @@ private:
     std::optional<load::GraphShare> share_;  // of a graph that is loaded in shares, until blocks are cut
     std::string fingerprint_;                // of that share's graph
     exec::Charge loaded_;                    // the graph and its scales, while they live
+    GroupScales of_groups_;                  // where vertices have clones
     std::int64_t cached_feature_bytes_ = 0;  // 0: not worth it, or no room
     exec::Charge cached_features_;
     std::unique_ptr<exec::ModelState> state_;

@@ -1,11 +1,14 @@
 #include "runtime/deploy/fitting.hpp"
 
+#include "runtime/load/share.hpp"
+
 #include <gnnplan/base/memory_text.hpp>
 #include <gnnplan/ir/memory.hpp>
 
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace gnnplan::deploy {
 namespace {
@@ -53,6 +56,17 @@ exec::GraphCounts counts_of(const data::Dataset& dataset) {
 
 std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset) {
     return std::dynamic_pointer_cast<const exec::GraphCounts>(counts_of(dataset).numbered(schedule.numbering));
+}
+
+GroupScales scales_of_groups(const Plan& plan, const Schedule& schedule, const exec::NumberedCounts& counts,
+                             exec::MemoryTracker& tracker) {
+    if (counts.clones() == nullptr) return {};
+    if (counts.groups() != schedule.grid.groups)
+        throw Error(ErrorCode::mismatch, "on this graph groups have other clones than in the plan", "plan",
+                    "plan again with `graph` and this path");
+    data::DegreeScales scales = data::stored_scales(counts.clones()->graph, plan.problem.graph.normalisation);
+    exec::Charge charge(tracker, load::held_bytes({}, scales), exec::Holder::host);
+    return {std::move(scales), std::move(charge)};
 }
 
 std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset,

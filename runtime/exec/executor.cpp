@@ -27,7 +27,8 @@ int rank_in(const Schedule& schedule, const comm::Communicator& comm) {
 Executor::Executor(const Schedule& schedule, std::shared_ptr<const NumberedCounts> counts, comm::Communicator& comm,
                    kernels::Device& device, MemoryTracker& tracker, measure::Clock& clock)
     : counts_(std::move(counts)),
-      order_(tracker, counts_->order().bytes(), Holder::host),
+      order_(tracker, counts_->order().bytes() + (counts_->clones() != nullptr ? counts_->clones()->bytes() : 0),
+             Holder::host),
       workspace_(tracker, device.memory().workspace_bytes, Holder::tensors),
       store_(schedule, *counts_, rank_in(schedule, comm), device, tracker),
       world_(comm, traffic_),
@@ -51,7 +52,9 @@ void Executor::fill_rows(TensorId id, const Write& write) {
 }
 
 void Executor::fill(TensorId id, const data::Dataset& dataset) {
-    const data::VertexOrder& order = counts_->order();
+    const std::optional<int> space = tensor_of(schedule(), id).space;
+    const bool groups = space && schedule().spaces[static_cast<std::size_t>(*space)].of_groups;
+    const data::VertexOrder& order = counts_->order_of(groups);
     const auto gather = [&]<class T>(T, const auto& all) {
         fill_rows<T>(id, [&](Range rows, T* out) {
             for (std::int64_t row = rows.begin; row < rows.end; ++row)
@@ -69,6 +72,11 @@ void Executor::fill(TensorId id, const data::Dataset& dataset) {
         case Role::labels: gather(std::int32_t{}, [&](std::size_t v) { return dataset.labels()[v]; }); break;
         case Role::subset: gather(std::uint8_t{}, [&](std::size_t v) { return dataset.subset()[v]; }); break;
         case Role::vertices: gather(std::int32_t{}, [&](std::size_t v) { return static_cast<std::int32_t>(v); }); break;
+        case Role::counts_as:
+            fill_rows<float>(id, [&](Range rows, float* out) {
+                std::copy_n(counts_->clones()->counts_as.begin() + rows.begin, rows.size(), out);
+            });
+            break;
         case Role::adjacency:
         case Role::weight:
         case Role::bias:

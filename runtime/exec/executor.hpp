@@ -34,8 +34,10 @@ public:
     Executor(const Schedule& schedule, std::shared_ptr<const NumberedCounts> counts, comm::Communicator& comm,
              kernels::Device& device, MemoryTracker& tracker, measure::Clock& clock);
 
-    void build_blocks(const data::Graph& graph, const data::DegreeScales& scales) {
-        store_.build_blocks(graph, scales, *counts_);
+    // `scales_of_groups`: where vertices have clones, those of the counts' clones.
+    void build_blocks(const data::Graph& graph, const data::DegreeScales& scales,
+                      const data::DegreeScales& scales_of_groups = {}) {
+        store_.build_blocks(graph, scales, *counts_, scales_of_groups);
     }
     // In place of build_blocks(), those of an executor whose schedule has the same_blocks().
     void adopt_blocks(SparseBlocks blocks) { store_.adopt_blocks(std::move(blocks)); }

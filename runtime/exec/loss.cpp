@@ -12,7 +12,8 @@ static_assert(kernels::training_split == data::train);
 kernels::LossInput input_of(const LossStep& step, const StepContext& context) {
     const Store& store = context.store;
     return {store.data<std::int32_t>(step.labels), store.data<std::uint8_t>(step.subset),
-            context.settings.inverse_training_count, store.block(step.logits).columns.begin};
+            context.settings.inverse_training_count, store.block(step.logits).columns.begin,
+            step.weights ? store.data<float>(*step.weights) : nullptr};
 }
 
 // The parts of the other ranks of the y-group, one after the other, behind this rank's. Returns how many ranks it has.

@@ -44,6 +44,13 @@ auto cuts_of(const Schedule& schedule) {
     return cuts;
 }
 
+// What an adjacency is cut out of.
+struct CutFrom {
+    const data::Graph& graph;
+    const data::DegreeScales& scales;
+    const data::NumberedCounts& counts;
+};
+
 }  // namespace
 
 bool same_blocks(const Schedule& a, const Schedule& b) {
@@ -74,29 +81,37 @@ Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernel
     }
 }
 
-void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& scales,
-                         const data::NumberedCounts& counts) {
+void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::NumberedCounts& counts,
+                         const data::DegreeScales& scales_of_groups) {
     std::vector<const RowRequestStep*> requests(schedule_.tensors.size(), nullptr);
     for (const Step& step : schedule_.steps) {
         if (const auto matrix = requested_rows(step.operation))
             requests[static_cast<std::size_t>(*matrix)] = &std::get<RowRequestStep>(step.operation);
     }
+    const CutFrom whole{graph, scales, counts};
+    const CutFrom groups =
+        counts.clones() != nullptr ? CutFrom{counts.clones()->graph, scales_of_groups, counts.of_groups()} : whole;
+    const auto source = [&](const Tensor& matrix) -> const CutFrom& { return matrix.in_groups() ? groups : whole; };
     // Orders come first: what is needed to find them is gone before there are any blocks.
     for (const Step& step : schedule_.steps) {
         const auto pair = reordered_edges(schedule_, step.operation);
         if (!pair || edge_orders_.contains(*pair)) continue;
-        edge_orders_.try_emplace(*pair, schedule_.grid, tensor_of(schedule_, pair->first),
-                                 tensor_of(schedule_, pair->second), rank_, graph, scales, counts, device_, tracker_);
+        const Tensor& from = tensor_of(schedule_, pair->first);
+        const CutFrom& of = source(from);
+        edge_orders_.try_emplace(*pair, schedule_.grid, from, tensor_of(schedule_, pair->second), rank_, of.graph,
+                                 of.scales, of.counts, device_, tracker_);
     }
     for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
         const Tensor& tensor = schedule_.tensors[id];
         if (tensor.role != Role::adjacency) continue;
+        const CutFrom& of = source(tensor);
         if (!tensor.structure) {
-            parts_[id].emplace(schedule_, tensor, rank_, requests[id], graph, scales, counts, device_, tracker_);
+            parts_[id].emplace(schedule_, tensor, rank_, requests[id], of.graph, of.scales, of.counts, device_,
+                               tracker_);
         }
         if (tensor.storage.factored) {
-            scales_[id].emplace(tensor, rank_, part(static_cast<TensorId>(id)), scales,
-                                data::cutting_order(graph, counts), device_, tracker_);
+            scales_[id].emplace(tensor, rank_, part(static_cast<TensorId>(id)), of.scales,
+                                data::cutting_order(of.graph, of.counts), device_, tracker_);
         }
     }
 }

@@ -34,8 +34,10 @@ public:
     // `schedule` and `device` outlive the store. Allocates nothing yet.
     Store(const Schedule& schedule, const GraphStats& graph, int rank, kernels::Device& device, MemoryTracker& tracker);
 
-    // Cuts this rank's sparse blocks out of the graph. `counts` is numbered as the schedule says.
-    void build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::NumberedCounts& counts);
+    // Cuts this rank's sparse blocks out of the graph, and out of those of groups, which have scales of their own where
+    // vertices have clones. `counts` is numbered as the schedule says.
+    void build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::NumberedCounts& counts,
+                      const data::DegreeScales& scales_of_groups = {});
     // Hands the blocks over; the store is of no use then. Another one whose schedule has the same_blocks() takes them
     // in place of build_blocks().
     SparseBlocks release_blocks();

@@ -76,9 +76,15 @@ void invert(VertexOrder& order) {
 
 }  // namespace
 
+std::int64_t VertexOrder::clone_of(std::int64_t v, Range rows) const {
+    const auto begin = vertex.begin() + rows.begin, end = vertex.begin() + rows.end;
+    const auto found = std::lower_bound(begin, end, v);
+    return found != end && *found == v ? found - vertex.begin() : -1;
+}
+
 VertexOrder make_order(const Graph& graph, const std::vector<std::uint8_t>& subset, const Numbering& numbering) {
     VertexOrder order;
-    if (numbering.identity()) return order;
+    if (numbering.identity() || numbering.clones != CloneLoss::none) return order;
     // From the finest rule to the coarsest, each of which keeps the order of what it finds equal.
     order.vertex = first_order(graph.vertices(), numbering);
     if (numbering.parts > 1) {

@@ -14,13 +14,17 @@ namespace gnnplan::data {
 
 struct VertexOrder {
     std::vector<std::int32_t> vertex;     // the user's vertex at each position; empty: the order of the file
-    std::vector<std::int32_t> position;   // of each of the user's vertices; as long as `vertex`
+    std::vector<std::int32_t> position;   // of each of the user's vertices; as long as `vertex`, or empty of clones
     std::shared_ptr<const Cut> cut = {};  // by whose owners vertices are numbered; null: by none
 
     bool identity() const { return vertex.empty(); }
     // The user's vertex at a position, whatever the order.
     std::int64_t vertex_at(std::int64_t at) const { return identity() ? at : vertex[static_cast<std::size_t>(at)]; }
-    // The position of a user's vertex, whatever the order.
+    // Whether vertices have several positions: one in each of some groups.
+    bool has_clones() const { return !identity() && position.empty(); }
+    // Where its clone is among `rows`, all of one group, in which clones ascend by vertex; -1: nowhere.
+    std::int64_t clone_of(std::int64_t v, Range rows) const;
+    // The position of a user's vertex that has one, whatever the order.
     std::int64_t position_of(std::int64_t v) const { return identity() ? v : position[static_cast<std::size_t>(v)]; }
     std::int64_t bytes() const {
         return static_cast<std::int64_t>((vertex.size() + position.size()) * sizeof(std::int32_t)) +

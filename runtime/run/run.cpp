@@ -31,6 +31,7 @@ Run::Run(const Settings& settings, Plan plan, Observer& observer)
 std::optional<Outcome> Run::go(Ranks& ranks) {
     comm::Communicator& processes = ranks.processes;
     speaks_ = processes.rank() == 0;
+    if (const std::string other = other_results(plan_.candidates.front().configuration); !other.empty()) note(other);
     prepare(ranks);
     if (settings_.dry_run) return std::nullopt;
     if (speaks_) files_.emplace(settings_, make_checkpoints(), options_.start);

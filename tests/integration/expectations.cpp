@@ -115,13 +115,15 @@ void check_epoch(const TestProblem& problem, const RankEpoch& actual, const Expe
 
 }  // namespace
 
-Expected expect_of(const TestProblem& problem, int epochs) {
+Expected expect_of(const TestProblem& problem, int epochs) { return expect_of(problem, problem.serial(), epochs); }
+
+Expected expect_of(const TestProblem& problem, const SerialProblem& trains, int epochs) {
     SerialSettings settings = problem.serial_settings(run_weight_decay);
     settings.seed = run_seed;
     Expected expected;
     expected.relative = 4e-5 * problem.serial().layers();
     const Parameters initial = initial_parameters(problem.serial(), run_seed);
-    expected.epochs = train(problem.serial(), settings, initial, epochs);
+    expected.epochs = train(trains, settings, initial, epochs);
     expected.correct = count_correct(problem, expected.epochs.back().after);
     for (const SerialEpoch& epoch : expected.epochs) EXPECT_GT(epoch.before.kink_distance, 5e-6) << problem.name();
     return expected;

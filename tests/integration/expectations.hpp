@@ -26,6 +26,8 @@ struct Expected {
 
 // Trains the serial reference. Fails the test when a pre-activation is too near to 0 to compare gradients.
 Expected expect_of(const TestProblem& problem, int epochs);
+// The same of a run that trains on something else, and evaluates the problem.
+Expected expect_of(const TestProblem& problem, const SerialProblem& trains, int epochs);
 
 // Loss, gradients and weights of every epoch on every rank, and the counts of the evaluation.
 void check_values(const TestProblem& problem, const std::vector<RankRun>& runs, const Expected& expected);

@@ -89,7 +89,13 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     {
         const data::DegreeScales scales = data::stored_scales(graph, problem.network().matrix.normalisation);
         const exec::Charge loaded(tracker, loaded_bytes(graph, scales), exec::Holder::host);
-        executor.build_blocks(graph, scales);
+        data::DegreeScales scales_of_groups;
+        exec::Charge cloned;
+        if (counts->clones() != nullptr) {
+            scales_of_groups = data::stored_scales(counts->clones()->graph, problem.network().matrix.normalisation);
+            cloned = exec::Charge(tracker, loaded_bytes({}, scales_of_groups), exec::Holder::host);
+        }
+        executor.build_blocks(graph, scales, scales_of_groups);
     }
     const exec::ModelState state(schedule, run_seed, *device, tracker);
     executor.allocate(state);

@@ -13,10 +13,10 @@ class Softmax : public OnDevice {
 protected:
     // Replaces the logits by their gradient.
     double loss_here(Matrix logits, std::span<const std::int32_t> label, std::span<const std::uint8_t> split,
-                     double inverse_training_count) {
+                     double inverse_training_count, const float* weight = nullptr) {
         double loss = -1;
-        run(&Table::softmax_cross_entropy, logits, LossInput{label.data(), split.data(), inverse_training_count},
-            std::span(&loss, 1));
+        run(&Table::softmax_cross_entropy, logits,
+            LossInput{label.data(), split.data(), inverse_training_count, 0, weight}, std::span(&loss, 1));
         return loss;
     }
 };
@@ -35,10 +35,14 @@ TEST_P(Softmax, EqualsReference) {
                 label.push_back(labelled ? static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(columns))
                                          : -1);
             }
+            // Some rows count as less than others, or not at all.
+            std::vector<float> weight;
+            for (std::int64_t i = 0; i < rows; ++i) weight.push_back(static_cast<float>(random() % 4) / 4);
+            const float* const weights = columns % 2 == 0 ? weight.data() : nullptr;
             Owned got = Owned(rows, columns, 2).fill(random, 20);
             Owned want = got;
-            const LossInput input = {label.data(), split.data(), 1};
-            const double loss = loss_here(got.view(), label, split, 1);
+            const LossInput input = {label.data(), split.data(), 1, 0, weights};
+            const double loss = loss_here(got.view(), label, split, 1, weights);
             const double loss_want = loss_of(reference_table(), want.view(), input);
             EXPECT_NEAR(loss, loss_want, 1e-6 * (1 + loss_want)) << rows << " x " << columns;
             ASSERT_EQ(difference(got, want, 1e-6), "") << rows << " x " << columns;
@@ -88,13 +92,16 @@ TEST_P(Softmax, PartsMakeTheWhole) {
         const std::int64_t cut = columns / 2;
         std::vector<std::int32_t> label;
         std::vector<std::uint8_t> split;
+        std::vector<float> weight;
         for (std::int64_t i = 0; i < rows; ++i) {
             split.push_back(random() % 3 == 0 ? 2 : training_split);
             label.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(columns)));
+            weight.push_back(static_cast<float>(random() % 4) / 4);
         }
         Owned got = Owned(rows, columns, 0).fill(random, 20);
         Owned want = got;
-        const double loss_want = loss_of(reference_table(), want.view(), {label.data(), split.data(), 0.5});
+        const double loss_want =
+            loss_of(reference_table(), want.view(), {label.data(), split.data(), 0.5, 0, weight.data()});
 
         const Matrix all = got.view();
         const Matrix left{all.data, rows, cut, all.stride};
@@ -110,10 +117,10 @@ TEST_P(Softmax, PartsMakeTheWhole) {
         }
         run(&Table::softmax_totals, all_parts, rows, 2, InPlace{});
         std::array<double, 2> loss{};
-        run(&Table::softmax_gradient, left, LossInput{label.data(), split.data(), 0.5}, all_parts.first(half),
-            std::span(loss).first(1));
-        run(&Table::softmax_gradient, right, LossInput{label.data(), split.data(), 0.5, cut}, all_parts.first(half),
-            std::span(loss).last(1));
+        run(&Table::softmax_gradient, left, LossInput{label.data(), split.data(), 0.5, 0, weight.data()},
+            all_parts.first(half), std::span(loss).first(1));
+        run(&Table::softmax_gradient, right, LossInput{label.data(), split.data(), 0.5, cut, weight.data()},
+            all_parts.first(half), std::span(loss).last(1));
         EXPECT_NEAR(loss[0] + loss[1], loss_want, 1e-6 * (1 + loss_want)) << columns;
         ASSERT_EQ(difference(got, want, 1e-6), "") << columns;
     }

@@ -138,6 +138,7 @@ public:
     LossInput on(LossInput input) {
         input.label = list(input.label, rows);
         input.split = list(input.split, rows);
+        input.weight = list(input.weight, rows);
         return input;
     }
     DropoutKey on(DropoutKey key) {

@@ -128,6 +128,18 @@ TEST(Reference, SoftmaxOfTwoLogits) {
     EXPECT_THAT(z, Pointwise(::testing::DoubleNear(1e-15), {-0.375, 0.375, 0.0, 0.0}));
 }
 
+TEST(Reference, SoftmaxOfRowsThatCountAsLess) {
+    std::vector<double> z = {0, std::log(3.0), 0, std::log(3.0)};
+    const std::array<std::int32_t, 2> label = {0, 1};
+    const std::array<std::uint8_t, 2> split = {training_split, training_split};
+    const std::array<float, 2> weight = {0.25F, 0};
+    double loss = 0;
+    reference::softmax_cross_entropy<double>({z.data(), 2, 2, 2}, {label.data(), split.data(), 0.5, 0, weight.data()},
+                                             &loss);
+    EXPECT_DOUBLE_EQ(loss, std::log(4.0) / 4);
+    EXPECT_THAT(z, Pointwise(::testing::DoubleNear(1e-15), {-0.375 / 4, 0.375 / 4, 0.0, 0.0}));
+}
+
 TEST(Reference, AdamStepByHand) {
     // Step 1 from zero moments: m1 = 0.1 g, m2 = 0.001 g^2, both corrected back to g and g^2, so w -= lr * g / (|g| +
     // eps). Weight decay makes g = 2 + 0.5 * 4 = 4. Step 2 with gradient -6 (g = -6 + 0.5 * 3.9): by the same formulas.

@@ -134,6 +134,7 @@ kernels::PanelRoom opened(kernels::PanelRoom room) {
 kernels::LossInput opened(kernels::LossInput input) {
     input.label = opened(input.label);
     input.split = opened(input.split);
+    input.weight = opened(input.weight);
     return input;
 }
 kernels::DropoutKey opened(kernels::DropoutKey key) {

@@ -43,8 +43,8 @@ SerialAttention::SerialAttention(const SerialProblem& problem, const SerialSetti
                 const std::int64_t u = m.column[at(e)];
                 const double score = dot(&h_[at(u) * all + k * columns_], &source_[k * columns_], columns_) +
                                      dot(&h_[at(v) * all + k * columns_], &target_[k * columns_], columns_);
-                const double kept = kernels::reference::weight_kept(
-                    dropout, static_cast<std::int32_t>(u), static_cast<std::int32_t>(v), static_cast<std::int64_t>(k));
+                const double kept = kernels::reference::weight_kept(dropout, problem.vertex_of(u), problem.vertex_of(v),
+                                                                    static_cast<std::int64_t>(k));
                 edges_[k].push_back({at(u), at(v), score, 0, kept});
                 largest = std::max(largest, leaky(score));
             }

@@ -127,7 +127,13 @@ Values dropout_factors(const SerialProblem& problem, const SerialSettings& setti
     std::vector<float> ones(factors.size(), 1.0F);
     std::vector<float> dropped(factors.size());
     const kernels::PassValues pass = kernels::pass_values(epoch);
-    const kernels::DropoutKey key{settings.seed, &pass, static_cast<std::uint32_t>(layer), p, 0, 0};
+    const kernels::DropoutKey key{settings.seed,
+                                  &pass,
+                                  static_cast<std::uint32_t>(layer),
+                                  p,
+                                  0,
+                                  0,
+                                  problem.clone_of.empty() ? nullptr : problem.clone_of.data()};
     kernels::reference_table().dropout({ones.data(), rows, columns, columns}, {dropped.data(), rows, columns, columns},
                                        key);
     const double scale = 1.0 / (1.0 - static_cast<double>(p));
@@ -325,7 +331,8 @@ private:
 // Loss, and the gradient of the logits.
 double cross_entropy(const SerialProblem& problem, const Values& logits, Values& gradient) {
     const std::int64_t classes = problem.widths.back();
-    const double count = static_cast<double>(std::count(problem.training.begin(), problem.training.end(), 1));
+    const auto trains = std::count(problem.training.begin(), problem.training.end(), 1);
+    const double count = static_cast<double>(problem.counted > 0 ? problem.counted : trains);
     gradient.assign(logits.size(), 0.0);
     double loss = 0;
     for (std::int64_t v = 0; v < problem.vertices(); ++v) {
@@ -335,9 +342,11 @@ double cross_entropy(const SerialProblem& problem, const Values& logits, Values&
         double sum = 0;
         for (std::int64_t c = 0; c < classes; ++c) sum += std::exp(row[c] - largest);
         const std::int64_t label = problem.labels[at(v)];
-        loss += std::log(sum) + largest - row[label];
+        const double weight = problem.counts_as.empty() ? 1 : problem.counts_as[at(v)];
+        loss += weight * (std::log(sum) + largest - row[label]);
         for (std::int64_t c = 0; c < classes; ++c) {
-            gradient[at(v * classes + c)] = (std::exp(row[c] - largest) / sum - (c == label ? 1.0 : 0.0)) / count;
+            gradient[at(v * classes + c)] =
+                weight * (std::exp(row[c] - largest) / sum - (c == label ? 1.0 : 0.0)) / count;
         }
     }
     return loss / count;

@@ -34,8 +34,16 @@ struct SerialProblem {
     std::vector<std::int64_t> widths;    // f_0 .. f_L
     bool bias = false;
     OpGraph model;
+    // Of clones, by how much of a vertex each counts in the loss, and of which vertex it is: it draws as that. Empty:
+    // each counts as 1, and is itself.
+    std::vector<double> counts_as{};
+    std::vector<std::int32_t> clone_of{};
+    std::int64_t counted = 0;  // training vertices; 0: as many as rows that train
 
     std::int64_t vertices() const { return forward.size; }
+    std::int32_t vertex_of(std::int64_t row) const {
+        return clone_of.empty() ? static_cast<std::int32_t>(row) : clone_of[static_cast<std::size_t>(row)];
+    }
     const SparseMatrix& matrix(int layer) const {
         return drawn.empty() ? forward : drawn[static_cast<std::size_t>(layer - 1)];
     }

@@ -156,6 +156,29 @@ TEST(Plan, Bf16IsInexactAndOnlyIfAsked) {
                 HasSubstr("note: --bf16 has no effect"));
 }
 
+// Groups that train apart have other results: the first line says so, and nothing makes such plans unasked.
+TEST(Plan, GroupsThatTrainApartAreInexactAndOnlyIfAsked) {
+    const Folder folder;
+    const std::string asked = "plan --graph reddit --ranks 16 --machine a6000x8 ", file = folder / "plan.json";
+    const Outcome outcome = gnnplan(asked + "--inexact 0c:owners --grid 8x2 -o " + file);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out.find("inexact  results differ from full-batch training: 8 groups of ranks"), 0U)
+        << outcome.out;
+    EXPECT_THAT(on_one_line(outcome.out), HasSubstr("docs/cuts.md"));
+    EXPECT_LE(widest_line(outcome.out), 100U) << outcome.out;
+    const auto plan = nlohmann::json::parse(read_text(file));
+    EXPECT_EQ(plan["configuration"]["exact"], false);
+    EXPECT_EQ(plan["configuration"]["scheme"], "groups");
+    EXPECT_EQ(plan["configuration"]["clones"], "owners");
+    EXPECT_EQ(plan["configuration"]["groups"].size(), 9U);
+    EXPECT_EQ(gnnplan("validate " + file).code, 0);
+    EXPECT_EQ(gnnplan("explain " + file).code, 0);
+    EXPECT_EQ(gnnplan("explain --pytorch " + file).code, 64);
+    EXPECT_EQ(gnnplan(asked + "--json").json()["configuration"]["exact"], true);
+    EXPECT_EQ(gnnplan(asked + "--inexact 0c --scheme rdm").code, 64);
+    EXPECT_EQ(gnnplan("plan --graph com-orkut --ranks 4 --machine a6000x8 --inexact 0c").code, 64) << "nobody knows";
+}
+
 TEST(Plan, ChoiceThatDoesNotExistIsWrongUsage) {
     for (const char* pins : {"--replication 4",
                              "--grid 4x2",

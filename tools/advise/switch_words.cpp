@@ -109,7 +109,7 @@ SwitchWords parts() {
     return {
         .key = "parts",
         .value_of = [](const Configuration& c) -> std::size_t {
-            return c.parts > 1 && c.sharing != Sharing::cut ? 1 : 0;
+            return c.parts > 1 && c.cut_rule == CutRule::none ? 1 : 0;
         },
         .values = off_and_on({"parts", "a partitioner numbers vertices, so that few edges join ranks"}),
         .count = &Configuration::parts,
@@ -140,6 +140,30 @@ SwitchWords cut_rule() {
             .help = "Deal the edges to ranks by a vertex cut (--scheme cut), and pin its rule: libra (greedily), or, "
                     "with --partition, seeded (edges between METIS's parts are dealt greedily) or cover (so that they "
                     "split the fewest vertices)",
+        }),
+    };
+}
+
+SwitchWords clones() {
+    return {
+        .key = "clones",
+        .value_of = value_at<&Configuration::clones>,
+        .values = {{"all ranks together", "none"},
+                   {"groups on clones, each by its share",
+                    "shares",
+                    {"0c",
+                     "groups of ranks train apart on parts of a cut; every clone of a vertex counts by its share"}},
+                   {"groups on clones, owners alone",
+                    "owners",
+                    {"0c:owners", "groups of ranks train apart on parts of a cut; the owner of a vertex counts"}}},
+        .pin = pin_of<&SelectOptions::clones>({
+            .flag = "--inexact",
+            .values = {{"0c", 1}, {"0c:owners", 2}},
+            .help =
+                "Train with other results than full-batch training: groups of ranks (--grid 4x2: four of two ranks; "
+                "default: each rank is one) on parts of a vertex cut (--cut), which exchange nothing but gradients. "
+                "0c counts every clone of a vertex by its share of the edges, 0c:owners the owner's alone "
+                "(DistGNN)",
         }),
     };
 }
@@ -329,9 +353,9 @@ SwitchWords exactness() {
     };
 }
 
-constexpr std::array places_in_help = {"exchange", "overlap",        "factored_values", "attention", "scores",
-                                       "ring",     "permutation",    "loss_rows",       "bf16",      "parts",
-                                       "cut_rule", "constant_input", "node_axis"};
+constexpr std::array places_in_help = {"exchange", "overlap",     "factored_values", "attention", "scores",
+                                       "ring",     "permutation", "loss_rows",       "bf16",      "parts",
+                                       "cut_rule", "clones",      "constant_input",  "node_axis"};
 
 }  // namespace
 
@@ -347,10 +371,10 @@ std::string SwitchWords::flag_with(std::size_t value) const {
 }
 
 const std::vector<SwitchWords>& switch_words() {
-    static const std::vector<SwitchWords> rows{exchange(),  overlap(),          permutation(),    parts(),
-                                               cut_rule(),  replicated_input(), constant_input(), column_loss(),
-                                               loss_rows(), factored_values(),  scores(),         attention(),
-                                               ring(),      node_axis(),        bf16(),           exactness()};
+    static const std::vector<SwitchWords> rows{
+        exchange(),         overlap(),        permutation(), parts(),     cut_rule(),        clones(),
+        replicated_input(), constant_input(), column_loss(), loss_rows(), factored_values(), scores(),
+        attention(),        ring(),           node_axis(),   bf16(),      exactness()};
     return rows;
 }
 

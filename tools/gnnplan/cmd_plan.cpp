@@ -95,7 +95,7 @@ std::string balance_line(const Plan& plan, const GraphStats& graph) {
     const double balance = sparse_imbalance(schedule, *graph.numbered(schedule.numbering));
     std::string line = fmt::format("balance  the busiest rank has {:.2f}x the mean of sparse work", balance);
     const Configuration& chosen = plan.candidates.front().configuration;
-    if (chosen.sharing != Sharing::cut && (chosen.permutation || chosen.parts > 1)) {
+    if (schedule.numbering.cut == CutRule::none && (chosen.permutation || chosen.parts > 1)) {
         Numbering plain = schedule.numbering;
         plain.permuted = false;
         plain.parts = 0;
@@ -109,7 +109,7 @@ std::string balance_line(const Plan& plan, const GraphStats& graph) {
 std::string cut_line(const Plan& plan, const GraphStats& graph) {
     const Schedule& schedule = plan.candidates.front().schedule;
     const int parts = schedule.numbering.parts;
-    if (schedule.numbering.cut == CutRule::none) return "";
+    if (schedule.numbering.cut == CutRule::none || schedule.grid.grouped()) return "";
     if (!graph.exact())
         return labelled("cut", fmt::format("a vertex is in {:.2f} of {} parts, as published or as you say: not counted",
                                            graph.replication(parts).value_or(0), parts));

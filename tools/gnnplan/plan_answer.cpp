@@ -58,12 +58,23 @@ std::string compared_text(const Selection& selection, const Certainty& certainty
     return ties.empty() ? text : text + "; a tie with " + listed(ties);
 }
 
+// Says that runs of the plan have other results than full-batch training, if they have.
+std::string inexact_line(const Plan& plan) {
+    const Schedule& schedule = plan.candidates.front().schedule;
+    const std::string other = other_results(plan.candidates.front().configuration);
+    if (other.empty()) return "";
+    const double clones = static_cast<double>(schedule.grid.groups.back()) /
+                          static_cast<double>(std::max<std::int64_t>(1, plan.problem.graph.vertices));
+    return labelled("inexact", fmt::format("{}; a vertex has {:.2f} clones", other, clones));
+}
+
 }  // namespace
 
 std::string answer_line(const Selection& selection) {
     const RankedConfiguration& best = selection.ranked.front();
     const Configuration& c = best.configuration;
-    return labelled("answer",
+    return inexact_line(selection.plan) +
+           labelled("answer",
                     fmt::format("fits ({} of {} a rank); fastest: {} on {}, {}{}",
                                 format_memory(best.predicted.peak_bytes_per_rank),
                                 format_memory(selection.memory_per_rank), scheme_of(c), c.grid.text(),

@@ -9,9 +9,11 @@ namespace {
 
 constexpr Named<NodeAxis> axes[] = {{NodeAxis::y, "y"}, {NodeAxis::x, "x"}, {NodeAxis::z, "z"}};
 
-// Those that give ranks another order than y does. Without ranks along y, z is the first that has any.
+// Those that give ranks another order than y does. Without ranks along y, z is the first that has any. The ranks of a
+// group follow each other.
 std::vector<Named<NodeAxis>> others_on(const Grid& grid) {
     std::vector<Named<NodeAxis>> others;
+    if (grid.grouped()) return others;
     if (grid.y * grid.z > 1 && grid.x > 1) others.push_back(axes[1]);
     if (grid.y > 1 && grid.z > 1) others.push_back(axes[2]);
     return others;

@@ -9,14 +9,18 @@
 namespace gnnplan::enumerate {
 namespace {
 
+// Whether edges are dealt to parts: to ranks that multiply together, or to groups that train apart.
+bool deals_edges(const Distribution& on) { return on.sharing == Sharing::cut || on.grid.grouped(); }
+bool deals_edges(const Configuration& chosen) { return deals_edges(chosen.on()); }
+
 std::vector<Switches> parts(const Asked& asked, const Distribution& on, const Switches& so_far) {
-    if (on.sharing == Sharing::cut) return with_each(so_far, &Switches::parts, {on.grid.x});
+    if (deals_edges(on)) return with_each(so_far, &Switches::parts, {on.grid.x});
     if (!asked.pins.partition || on.grid.x == 1) return with_each(so_far, &Switches::parts, {0});
     return with_each(so_far, &Switches::parts, {0, on.grid.x});
 }
 
 std::vector<OtherValue> other_parts(const Asked&, const Configuration& chosen) {
-    if (chosen.parts <= 1 || chosen.sharing == Sharing::cut) return {};
+    if (chosen.parts <= 1 || deals_edges(chosen)) return {};
     return {other(chosen, "off", &Switches::parts, 0)};
 }
 
@@ -27,8 +31,12 @@ std::span<const Named<CutRule>> rules_for(const Pins& pins) {
     return std::span(rules).first(pins.partition ? std::size(rules) : 1);
 }
 
+CutRule rule_of_groups(const Pins& pins) { return pins.cut_rule.value_or(CutRule::libra); }
+
 std::vector<Switches> cuts(const Asked& asked, const Distribution& on, const Switches& so_far) {
-    if (on.sharing != Sharing::cut) return with_each(so_far, &Switches::cut_rule, {CutRule::none});
+    if (!deals_edges(on)) return with_each(so_far, &Switches::cut_rule, {CutRule::none});
+    // Groups give other results by other rules, so that none is chosen for them.
+    if (on.grid.grouped()) return with_each(so_far, &Switches::cut_rule, {rule_of_groups(asked.pins)});
     return with_each(so_far, &Switches::cut_rule, pinned_or(asked.pins.cut_rule, values_of(rules_for(asked.pins))));
 }
 
@@ -50,7 +58,7 @@ void check_shares(const Asked& asked) {
 // Statistics know no order of vertices, and parts are balanced already: a permutation within them changes nothing that
 // counts.
 std::vector<Switches> permutations(const Asked& asked, const Distribution& on, const Switches& so_far) {
-    if (on.sharing == Sharing::cut) return with_each(so_far, &Switches::permutation, {false});
+    if (deals_edges(on)) return with_each(so_far, &Switches::permutation, {false});
     const bool balances = asked.counted && on.grid.x * on.grid.z > 1 && so_far.parts <= 1;
     if (!balances) return with_each(so_far, &Switches::permutation, {asked.pins.permutation.value_or(false)});
     return with_each(so_far, &Switches::permutation, pinned_or(asked.pins.permutation, {false, true}));
@@ -61,9 +69,28 @@ std::vector<OtherValue> other_permutation(const Asked&, const Configuration& cho
     return {turned(chosen, &Switches::permutation)};
 }
 
+std::vector<Switches> clones(const Asked& asked, const Distribution& on, const Switches& so_far) {
+    const CloneLoss asked_for = asked.pins.clones.value_or(CloneLoss::none);
+    return with_each(so_far, &Switches::clones, {on.grid.grouped() ? asked_for : CloneLoss::none});
+}
+
+void check_clones(const Asked& asked) {
+    if (!asked.pins.clones) return;
+    const auto refuse = [](const char* why, const char* hint) {
+        throw Error(ErrorCode::usage, std::string("groups cannot train on clones of vertices: ") + why, "`inexact`",
+                    hint);
+    };
+    if (!asked.model.trains()) refuse("an inference trains nothing", "leave it out");
+    if (asked.in_shares) refuse("a cut is made of the whole graph", "say `load whole`");
+    if (asked.pins.loss_rows.value_or(false)) refuse("they compute all rows", "say `loss-rows off`");
+    if (asked.pins.permutation.value_or(false)) refuse("a cut numbers the vertices", "say `permute off`");
+    if (asked.pins.node_axis.value_or(NodeAxis::y) != NodeAxis::y)
+        refuse("the ranks of a group follow each other", "say `node-axis y`");
+}
+
 }  // namespace
 
-extern const SwitchRow parts_row, cut_rule_row, permutation_row;
+extern const SwitchRow parts_row, cut_rule_row, permutation_row, clones_row;
 const SwitchRow parts_row = {"parts", [](const Pins& pins) { return pins.partition; }, parts, other_parts,
                              check_shares};
 const SwitchRow cut_rule_row = {"cut_rule", [](const Pins& pins) { return pins.cut_rule.has_value(); }, cuts,
@@ -71,7 +98,15 @@ const SwitchRow cut_rule_row = {"cut_rule", [](const Pins& pins) { return pins.c
 const SwitchRow permutation_row = {"permutation", [](const Pins& pins) { return pins.permutation.has_value(); },
                                    permutations, other_permutation};
 
-bool asks_for_cut(const Pins& pins) { return pins.cut_rule.has_value(); }
+const SwitchRow clones_row = {"clones", [](const Pins& pins) { return pins.clones.has_value(); }, clones, nullptr,
+                              check_clones};
+
+Numbering numbering_of_groups(const Pins& pins, int groups, std::uint64_t seed) {
+    return {
+        .parts = groups, .seed = seed, .cut = rule_of_groups(pins), .clones = pins.clones.value_or(CloneLoss::shares)};
+}
+
+bool asks_for_cut(const Pins& pins) { return pins.cut_rule.has_value() && !pins.clones; }
 
 std::optional<std::string> why_no_cut(const Asked& asked) {
     const Pins& pins = asked.pins;
@@ -80,7 +115,8 @@ std::optional<std::string> why_no_cut(const Asked& asked) {
                "what if, or name the graph's files";
     if (asked.draws) return "drawn edges are not dealt to parts of a cut: leave out `fanout`";
     if (asked.in_shares) return "a cut is made of the whole graph: say `load whole`";
-    if (!may_exchange_rows(pins)) return "its ranks exchange the rows that they need: say `exchange rows`";
+    if (!pins.clones && !may_exchange_rows(pins))
+        return "its ranks exchange the rows that they need: say `exchange rows`";
     if (pins.loss_rows.value_or(false)) return "it computes all rows: say `loss-rows off`";
     if (pins.permutation.value_or(false)) return "its parts number the vertices: say `permute off`";
     const CutRule rule = pins.cut_rule.value_or(CutRule::libra);

@@ -31,7 +31,8 @@ Schedule schedule_on(const Grid& grid) {
     Schedule s;
     s.grid = grid;
     const std::int64_t rows = grid.groups.back();
-    s.spaces = {{"vertices", 40, 0}, {"groups", rows, 0, true}};
+    s.spaces = {{"vertices", rows / 2, 0}, {"groups", rows, 0, true}};
+    s.numbering = {.parts = grid.x, .cut = CutRule::libra, .clones = CloneLoss::owners};
     s.parameters = {{"layers.1.weight", "W", {width, classes}, Init::glorot}};
     s.tensors = {{"X", Role::features, DType::f32, rows, width, layout_r()},
                  {"W", Role::weight, DType::f32, width, classes, layout_replicated()},
@@ -87,9 +88,11 @@ TEST(Groups, HaveRowsOfTheirOwnSplitAmongTheirRanks) {
 }
 
 TEST(Groups, MemoryIsThatOfEachRank) {
-    const UniformStats graph(40, 200, true);
     for (const Grid& grid : grids()) {
         const Schedule schedule = schedule_on(grid);
+        const UniformStats whole(grid.groups.back() / 2, 200, true);
+        const auto numbered = whole.with_groups(grid.groups).numbered(schedule.numbering);
+        const GraphStats& graph = *numbered;
         std::int64_t peak = 0;
         for (int rank = 0; rank < grid.size(); ++rank) {
             const MemoryPlan plan = plan_memory(schedule, graph, rank);
@@ -155,6 +158,11 @@ TEST(Groups, WrongOnesAreRefused) {
     refused("the loss has its own rows", [&](Schedule& s) { s.spaces.push_back({"needed.1", 5, 1}); });
     refused("a tensor is of other rows", [](Schedule& s) { s.tensors[features].rows = 15; });
     refused("nobody's rows are those of groups", [](Schedule& s) { s.spaces.back().of_groups = false; });
+    refused("a vertex has more clones than groups", [](Schedule& s) { s.spaces.front().rows = 4; });
+    refused("a vertex has no clone", [](Schedule& s) { s.spaces.front().rows = 15; });
+    refused("nothing is cut", [](Schedule& s) { s.numbering.cut = CutRule::none; });
+    refused("there are fewer parts than groups", [](Schedule& s) { s.numbering.parts = 2; });
+    refused("groups have other vertices", [](Schedule& s) { s.numbering = {}; });
     refused("ranks of a group are not neighbours", [](Schedule& s) { s.grid.nearest = Axis::x; });
     const auto matrix = [](Schedule& s, const char* columns) {
         s.tensors.push_back(
@@ -174,21 +182,22 @@ TEST(Groups, ProductsReadTheirGroup) {
     Configuration configuration;
     configuration.grid = grid;
     configuration.exchange = Exchange::panels;
+    configuration.parts = 3, configuration.cut_rule = CutRule::libra, configuration.clones = CloneLoss::shares;
     configuration.forward = parse_orders("SD"), configuration.backward = parse_orders("SD");
     configuration.operands = parse_operands("TG");
     const OpGraph network = models::build({"gcn", {width, 16, classes}});
     lower::GraphShape shape;
-    shape.vertices = 100;
+    shape.vertices = 40;
     const Schedule schedule = lower::lower(sites_of(network), configuration, shape);
     ASSERT_NO_THROW(validate(schedule));
-    const UniformStats graph(100, 240, true);
+    const UniformStats graph(40, 240, true);
     int products = 0;
     for (const Step& step : schedule.steps) {
         const SpmmStep* product = product_of(step.operation);
         if (product == nullptr) continue;
         if (step.phase == Phase::evaluation) {
             EXPECT_FALSE(tensor_of(schedule, product->matrix).in_groups());
-            EXPECT_EQ(block_of(schedule, product->matrix, 5).rows, (Range{67, 100})) << "of the whole graph";
+            EXPECT_EQ(block_of(schedule, product->matrix, 5).rows, (Range{27, 40})) << "of the whole graph";
             EXPECT_FALSE(messages_of(schedule, step, graph).empty());
             continue;
         }
@@ -206,8 +215,36 @@ TEST(Groups, ProductsReadTheirGroup) {
     }
     EXPECT_EQ(products, 4) << "two in each pass";
     configuration.loss_rows = true;
-    shape.loss_rows = {100, 80, 50};
+    shape.loss_rows = {40, 30, 20};
     EXPECT_THROW(lower::lower(sites_of(network), configuration, shape), Error);
+}
+
+std::vector<std::int64_t> clones_of(const UniformStats& graph, int parts) {
+    return graph.numbered({.parts = parts, .cut = CutRule::libra, .clones = CloneLoss::owners})->groups();
+}
+
+// DistGNN's Table 8: Products in 16 parts. The table multiplies by the degree of the whole graph, as if each clone had
+// all edges of its vertex; a part has a 16th of the edges, and here a loop for each clone.
+TEST(ClonesOfCards, AreAsManyAsPublished) {
+    const UniformStats products = UniformStats(2449029, 126167309, true).with_replication({1.49, 2.16, 2.98, 3.90});
+    const std::vector<std::int64_t> first = clones_of(products, 16);
+    ASSERT_EQ(first.size(), 17U);
+    EXPECT_NEAR(static_cast<double>(first[1]), 596499, 0.002 * 596499);
+    const auto numbered = products.numbered({.parts = 16, .cut = CutRule::libra, .clones = CloneLoss::owners});
+    const Range last{first[15], first[16]};
+    const auto edges = static_cast<double>(numbered->row_nonzeros(groups_of(forward_matrix), last) - last.size());
+    EXPECT_NEAR(edges, 123718280.0 / 16, 1e-3 * 123718280 / 16);
+    EXPECT_NEAR(edges * (100 + 256 + 256) / 1e9, 4.73, 0.01) << "operations, and not 18.80";
+}
+
+// DistGNN's Table 6, 0c: GB of a part of Papers, by the paper's list of matrices, with their gradients.
+TEST(ClonesOfCards, TakeTheMemoryThatIsPublished) {
+    const UniformStats papers =
+        UniformStats(111059956, 1726745828, false).with_replication({0, 0, 0, 0, 4.63, 5.63, 6.62});
+    for (const auto& [parts, printed] : {std::pair(32, 180.0), std::pair(64, 112.0), std::pair(128, 70.0)}) {
+        const double bytes = 2.0 * 4 * (128 + 128 + 4 * 256 + 172) * static_cast<double>(clones_of(papers, parts)[1]);
+        EXPECT_NEAR(bytes / 1e9, printed, 0.06 * printed) << parts;
+    }
 }
 
 }  // namespace

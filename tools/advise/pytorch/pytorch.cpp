@@ -219,13 +219,19 @@ std::string script(const Plan& plan, const SiteGraph& model) {
 }  // namespace
 
 bool has_pytorch_program(const Plan& plan) {
-    return plan.problem.fanout.empty() && (plan.problem.task == Task::infer || !optimizer_of(plan.problem.run).empty());
+    const bool whole = other_results(plan.candidates.front().configuration).empty();
+    return whole && plan.problem.fanout.empty() &&
+           (plan.problem.task == Task::infer || !optimizer_of(plan.problem.run).empty());
 }
 
 std::string pytorch_program(const Plan& plan) {
     if (!plan.problem.fanout.empty()) {
         throw Error(ErrorCode::usage, "plans that draw neighbours are not written as PyTorch programs", "--pytorch",
                     "what gnnrun draws depends on its own random numbers; plan without --fanout");
+    }
+    if (!other_results(plan.candidates.front().configuration).empty()) {
+        throw Error(ErrorCode::usage, "plans of groups that train apart are not written as PyTorch programs",
+                    "--pytorch", "their clones follow from gnnplan's vertex cut; plan without --inexact");
     }
     if (!has_pytorch_program(plan)) {
         throw Error(ErrorCode::usage, "PyTorch programs are written with Adam and SGD", "--pytorch",

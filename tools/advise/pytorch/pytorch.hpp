@@ -8,7 +8,8 @@
 
 namespace gnnplan::tools {
 
-// Whether pytorch_program() writes this plan: not if an inference draws neighbours, or PyTorch lacks the optimiser.
+// Whether pytorch_program() writes this plan: not if an inference draws neighbours, groups of ranks train
+// apart, or PyTorch lacks the optimiser.
 bool has_pytorch_program(const Plan& plan);
 
 // A Python program, at most 100 columns wide: the plan's model as a class of PyTorch, with the plan's products in the

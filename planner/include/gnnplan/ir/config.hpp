@@ -98,6 +98,9 @@ inline bool exact(const Configuration& configuration) {
     return !rounds(configuration) && !configuration.grid.grouped();
 }
 
+// Says that a run trains on other graphs than on the whole one in every epoch, for people; "" where it does not.
+std::string other_results(const Configuration& configuration);
+
 // The forward products that are kept for the backward pass, in words: "T1 across epochs", "T2".
 std::vector<std::string> kept_products(const Configuration& configuration);
 

@@ -1,4 +1,4 @@
-// How edges are dealt to the parts of a vertex cut.
+// How edges are dealt to the parts of a vertex cut, and how vertices in several parts count.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,14 @@ enum class CutRule : std::uint8_t {
     seeded,  // to METIS's part where both ends are in one; the others as by Libra. Needs METIS
     cover,   // of each two of METIS's parts, so that as few vertices as possible have an edge in the other: a smallest
              // vertex cover of the edges between them (SuperGCN, arXiv 2411.16025). Needs METIS
+};
+
+// How the loss counts the vertices of groups that train on parts of a cut, each on its own (`0c`): a vertex has a clone
+// in every group that has an edge of it.
+enum class CloneLoss : std::uint8_t {
+    none,    // there are no clones
+    shares,  // every clone, by its share of the vertex's edges (CoFree-GNN, Cao et al. 2023)
+    owners,  // the clone of the group that owns the vertex (DistGNN)
 };
 
 }  // namespace gnnplan

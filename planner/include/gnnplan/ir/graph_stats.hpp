@@ -24,6 +24,9 @@ struct Numbering {
     std::uint64_t seed = 0;  // of the permutation, and of the order in which a cut deals edges
     // Parts are those of a cut: of the vertices that each owns, and of edges (MatrixId::part). Not with loss_layers.
     CutRule cut = CutRule::none;
+    // Each part of the cut is the graph of a group, with clones of vertices of its own, one group after the other;
+    // vertices of the whole graph stay as they are in the file.
+    CloneLoss clones = CloneLoss::none;
 
     bool identity() const { return loss_layers == 0 && parts <= 1 && !permuted; }
     bool operator==(const Numbering&) const = default;
@@ -89,6 +92,10 @@ public:
     // In how many of the parts of a vertex cut a vertex has an edge, on average, where a cut is not counted but known.
     virtual std::optional<double> replication(int /*parts*/) const { return std::nullopt; }
 
+    // Where the numbering has clones: the first clone of each group, and behind the last one how many there are. Blocks
+    // of MatrixId::of_groups count in these.
+    virtual std::vector<std::int64_t> groups() const { return {}; }
+
     virtual std::int64_t training_vertices() const = 0;
 
     // |N_0| .. |N_L| of Numbering::loss_layers, for L = layers.
@@ -123,6 +130,10 @@ public:
     // edges as another, meets all rows that it owns and equally many of each other part.
     UniformStats with_replication(std::vector<double> factors) const;
     std::optional<double> replication(int parts) const override;
+    // Of such a cut each group has as many clones and edges as another, and a self loop more for each clone more,
+    // unless it is known how many clones each has.
+    std::vector<std::int64_t> groups() const override;
+    UniformStats with_groups(std::vector<std::int64_t> first) const;
 
     std::int64_t row_nonzeros(MatrixId matrix, Range rows) const override;
     std::int64_t block_nonzeros(MatrixId matrix, Range rows, Range columns) const override;
@@ -155,11 +166,16 @@ private:
     bool drawn_weighted_ = false;
 
     std::vector<double> replication_ = {};
-    int parts_ = 0;  // of the cut that vertices are numbered by
+    int parts_ = 0;                  // of the cut that vertices are numbered by
+    std::vector<Band> groups_ = {};  // where these are groups of clones, a band for each
+    std::vector<std::int64_t> known_groups_ = {};
+
+    std::vector<Band> bands_of_groups(int parts) const;
 
     // Rows that a part of the cut meets in a range.
     double met_by(int part, Range rows) const;
     const std::vector<Band>& bands_of(MatrixId matrix) const {
+        if (matrix.part == MatrixId::of_groups && !groups_.empty()) return groups_;
         return matrix.sample > 0 ? drawn_.at(static_cast<std::size_t>(matrix.sample - 1)) : bands_;
     }
 };

@@ -88,7 +88,7 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
 std::int64_t adjacency_block_bytes(const Schedule& schedule, TensorId matrix, const GraphStats& graph, int rank);
 
 // Bytes of the whole graph as it is loaded: 8 * (N + 1) + 4 * nnz per stored direction, 4 * nnz more where edges have
-// weights, and two 8-byte scales per vertex.
+// weights, and two 8-byte scales per vertex, and per clone of one.
 std::int64_t load_bytes(const GraphStats& graph);
 // The same of what `rank` holds: where graphs are loaded in shares, of n rows of A^T, or of what layers have drawn of
 // it, 8 (n + 1) bytes and as many for each nonzero; of A as well where the schedule multiplies by it and it is not A^T;
@@ -96,6 +96,7 @@ std::int64_t load_bytes(const GraphStats& graph);
 // 64 vertices to find these.
 std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int rank);
 // A numbering that is not the file's takes 8 bytes per vertex, with its inverse; a cut 4 more, and 2 for each nonzero.
+// Clones take 8 bytes each, and their graphs as much as a graph that is loaded.
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering);
 
 // In an inference whose numbering is not the file's, 4 bytes for each row of the outputs that `rank` has: its vertex in

@@ -3,8 +3,9 @@
 // A kind is a struct of its operands and switches (steps/*.hpp) that describes itself. It must have
 //   kind                                  its name in plans and reports
 //   fields(self, archive)                 its operands and switches, by their keys in plan files: what it reads, writes
-//                                         and updates (a tensor, one or none, or a list of them), and values; the
-//                                         archive writes, reads, compares or lists them
+//                                         and updates (a tensor, one or none, or a list of them) or may read (which
+//                                         has no key where there is none), and values; the archive writes, reads,
+//                                         compares or lists them
 //   subject()                             the tensor whose shape describes the step in reports
 //   check(StepCheck)                      what an executor relies on, throwing Error{data}
 //   work(schedule, graph, rank)           what one rank computes (ir/work.hpp)

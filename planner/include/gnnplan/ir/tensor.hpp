@@ -19,6 +19,7 @@ enum class Role : std::uint8_t {
     labels,     // i32 per vertex; resident
     subset,     // u8 per vertex: 0 train, 1 valid, 2 test, 255 none; resident
     vertices,   // i32: the user's number of the vertex of each row; resident
+    counts_as,  // f32 per row: by how much of a vertex it is counted in the loss; resident
     weight,     // W^l; resident
     bias,       // b^l; resident
     moment,     // Adam's first and second moments; resident

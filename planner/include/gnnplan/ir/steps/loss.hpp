@@ -5,10 +5,11 @@
 namespace gnnplan {
 
 // Softmax cross-entropy over the training vertices: turns logits into their gradient in place; `loss` (1 x 1, f64,
-// partial) gets the local sum. Logits in C are column-parallel: the ranks of a y-group gather each other's maximum and
-// sum of exponentials of every row.
+// partial) gets the local sum, in which each row counts by its weight. Logits in C are column-parallel: the ranks of a
+// y-group gather each other's maximum and sum of exponentials of every row.
 struct LossStep {
     TensorId logits, labels, subset, loss;
+    std::optional<TensorId> weights = {};  // by how much of a vertex each row counts; none: of one
 
     static constexpr std::string_view kind = "loss";
     static constexpr bool local = false;
@@ -18,6 +19,7 @@ struct LossStep {
         archive.reads("labels", self.labels);
         archive.reads("subset", self.subset);
         archive.writes("loss", self.loss);
+        archive.may_read("weights", self.weights);
     }
     TensorId subject() const { return logits; }
     void check(const StepCheck& step) const;
