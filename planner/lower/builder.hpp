@@ -122,7 +122,7 @@ private:
     std::int64_t longest_contraction() const;
     // Whether the steps of this phase work on the graphs of groups: those that train.
     bool in_groups() const { return schedule_.grid.grouped() && phase_ != Phase::evaluation; }
-    // What tells the names of rows from that of all vertices.
+    // Tells the names of rows from that of all vertices.
     std::string suffix_of(const Rows& rows) const;
     Layout adjacency_layout() const;
     std::string adjacency_name(bool transposed, const Rows& rows, const Rows& columns, int sample) const;

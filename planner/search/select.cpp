@@ -66,7 +66,7 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
     selection.plan.candidates = paper ? paper_candidates(found.costed, options.candidates)
                                       : search::choose_candidates(found.costed, options.candidates,
                                                                   options.constant_input, space.graph->exact());
-    // What other choices are worth is asked of exact plans: these have other results.
+    // Other choices are compared with exact plans alone: these have other results.
     if (options.alternatives && !options.clones) {
         selection.plan.alternatives =
             search::alternatives(space, found.costed, selection.plan.candidates.front().configuration, machine, graphs);

@@ -44,7 +44,7 @@ auto cuts_of(const Schedule& schedule) {
     return cuts;
 }
 
-// What an adjacency is cut out of.
+// An adjacency is cut out of these.
 struct CutFrom {
     const data::Graph& graph;
     const data::DegreeScales& scales;

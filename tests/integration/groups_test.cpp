@@ -61,6 +61,7 @@ struct Variant {
     const char* name;
     ModelRecord model;
     bool symmetric = true;
+    bool weighted = false;  // its edges
 };
 
 Variant variant(const char* name, const char* model, const char* aggregator, bool symmetric, int heads = 0) {
@@ -69,12 +70,22 @@ Variant variant(const char* name, const char* model, const char* aggregator, boo
     return made;
 }
 
+Variant weighted(Variant made) {
+    made.weighted = true;
+    return made;
+}
+
 const std::vector<Variant>& variants() {
-    static const std::vector<Variant> all{
-        variant("Gcn", "gcn", "", true),           variant("GcnDirected", "gcn", "", false),
-        variant("SageMean", "sage", "mean", true), variant("SageMaxDirected", "sage", "max", false),
-        variant("Gin", "gin", "", true),           variant("GatDirected", "gat", "", false, 2),
-        variant("Gat", "gat", "", true, 3),        variant("Agnn", "agnn", "", true)};
+    static const std::vector<Variant> all{variant("Gcn", "gcn", "", true),
+                                          variant("GcnDirected", "gcn", "", false),
+                                          variant("SageMean", "sage", "mean", true),
+                                          variant("SageMaxDirected", "sage", "max", false),
+                                          variant("Gin", "gin", "", true),
+                                          variant("GatDirected", "gat", "", false, 2),
+                                          variant("Gat", "gat", "", true, 3),
+                                          variant("Agnn", "agnn", "", true),
+                                          weighted(variant("GcnWeighted", "gcn", "", true)),
+                                          weighted(variant("SageMeanDirectedWeighted", "sage", "mean", false))};
     return all;
 }
 
@@ -94,7 +105,9 @@ TEST_P(InGroups, EqualsReferenceAndPrediction) {
          {std::pair(2, 1), std::pair(3, 1), std::pair(2, 2), std::pair(3, 2), std::pair(2, 4)}) {
         const std::vector<TinyGraph> graphs = graphs_of(groups, of.symmetric);
         ExpectedProblems problems;
-        for (const bool drops : {false, true}) problems.add(together(graphs), network_of(of, drops));
+        TinyGraph all = together(graphs);
+        if (of.weighted) all = with_weights(all, of.symmetric);
+        for (const bool drops : {false, true}) problems.add(all, network_of(of, drops));
         const exec::GraphCounts counts(problems.problem(0).dataset().graph());
         const search::Space space = space_of(problems.problem(0), counts, groups * ranks);
         const Distribution on{Sharing::replicated, {groups, ranks, 1, Axis::y, first_rows(graphs)}};
@@ -227,6 +240,7 @@ TEST_P(OnClones, EqualSerialGraphsWhoseGradientsAreSummed) {
     TinyGraph graph =
         of.symmetric ? random_symmetric(31, 5, features, classes, 21) : random_directed(31, 4, features, classes, 24);
     std::erase_if(graph.edges, [](const auto& edge) { return edge.first == 3 || edge.second == 3; });  // isolated
+    if (of.weighted) graph = with_weights(graph, of.symmetric);
     int run = 0;
     for (const Grid& grid : {Grid{2, 1, 1}, Grid{3, 2, 1}, Grid{4, 1, 1}, Grid{2, 3, 1}}) {
         const TestProblem problem(graph, network_of(of, run % 2 == 1));
@@ -245,7 +259,7 @@ TEST_P(OnClones, EqualSerialGraphsWhoseGradientsAreSummed) {
             search::ConfigurationFrame frame{on};
             frame.switches = {.exchange = i % 2 == 0 ? Exchange::panels : Exchange::rows,
                               .parts = grid.x,
-                              .factored_values = run % 2 == 0,
+                              .factored_values = run % 2 == 0 && !of.weighted,
                               .cut_rule = rule,
                               .clones = std::get<1>(GetParam())};
             const Configuration configuration = search::configuration_of(frame, sequences[i]);

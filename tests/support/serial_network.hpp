@@ -34,7 +34,7 @@ struct SerialProblem {
     std::vector<std::int64_t> widths;    // f_0 .. f_L
     bool bias = false;
     OpGraph model;
-    // Of clones, by how much of a vertex each counts in the loss, and of which vertex it is: it draws as that. Empty:
+    // By how much of a vertex each clone counts in the loss, and which vertex it is one of: it draws as that. Empty:
     // each counts as 1, and is itself.
     std::vector<double> counts_as{};
     std::vector<std::int32_t> clone_of{};

@@ -124,18 +124,21 @@ std::vector<TinyGraph> tiny_graphs() {
             no_edges(1, 3, 1, 8)};            // one vertex
 }
 
-std::vector<TinyGraph> weighted_tiny_graphs() {
-    std::vector<TinyGraph> graphs = tiny_graphs();
-    for (TinyGraph& graph : graphs) {
-        const bool symmetric = graph.name == "random_symmetric";
-        graph.name += " weighted";
-        graph.weighted = true;
-        for (auto [u, v] : graph.edges) {
-            if (symmetric && u > v) std::swap(u, v);
-            const float draw = unit(11, weights, u, v);
-            graph.weights.push_back(draw < 0.1F ? 0 : 2 * draw);
-        }
+TinyGraph with_weights(TinyGraph graph, bool symmetric) {
+    graph.name += " weighted";
+    graph.weighted = true;
+    for (auto [u, v] : graph.edges) {
+        if (symmetric && u > v) std::swap(u, v);
+        const float draw = unit(11, weights, u, v);
+        graph.weights.push_back(draw < 0.1F ? 0 : 2 * draw);
     }
+    return graph;
+}
+
+std::vector<TinyGraph> weighted_tiny_graphs() {
+    std::vector<TinyGraph> graphs;
+    for (const TinyGraph& graph : tiny_graphs())
+        graphs.push_back(with_weights(graph, graph.name == "random_symmetric"));
     return graphs;
 }
 

@@ -45,8 +45,9 @@ TinyGraph planted(std::int64_t vertices, double degree, std::int64_t features, s
 // vertex.
 std::vector<TinyGraph> tiny_graphs();
 
-// The same graphs with weights of edges between 0 and 2, some 0. Those of symmetric graphs are symmetric, but for the
-// star's.
+// A graph with weights of edges between 0 and 2, some 0, which both directions of an edge share if `symmetric`.
+TinyGraph with_weights(TinyGraph graph, bool symmetric);
+// All of the above so; of the symmetric ones the star's are not.
 std::vector<TinyGraph> weighted_tiny_graphs();
 
 // A GCN on the graph unless another model is given. `widths` begins with graph.features and ends with graph.classes.

@@ -130,7 +130,7 @@ public:
     // edges as another, meets all rows that it owns and equally many of each other part.
     UniformStats with_replication(std::vector<double> factors) const;
     std::optional<double> replication(int parts) const override;
-    // Of such a cut each group has as many clones and edges as another, and a self loop more for each clone more,
+    // Each group of such a cut has as many clones and edges as another, and a self loop more for each clone more,
     // unless it is known how many clones each has.
     std::vector<std::int64_t> groups() const override;
     UniformStats with_groups(std::vector<std::int64_t> first) const;

@@ -48,7 +48,7 @@ struct Grid {
     int y = 1;
     int z = 1;
     Axis nearest = Axis::y;
-    // Of groups: the first row of each, and behind the last one all their rows. Over x so many rows are split into
+    // The first row of each group, and behind the last one all their rows. Over x so many rows are split into
     // those of each group, and any other number of rows evenly.
     std::vector<std::int64_t> groups = {};
 

@@ -73,7 +73,7 @@ struct Tensor {
     std::optional<int> parameter{};  // of weights and biases: index into Schedule::parameters
     int sample = 0;                  // of adjacency: the layer that has drawn its edges; 0: it has all edges
 
-    // Of an adjacency: whether it is that of the graphs of groups, each of which has rows and columns of its own.
+    // Whether it is the adjacency of the graphs of groups, each of which has rows and columns of its own.
     bool in_groups() const { return role == Role::adjacency && layout.columns.contains(Axis::x); }
     // The matrix that an adjacency is: all of it, whatever part of a cut a rank has.
     MatrixId matrix() const {
