@@ -1,5 +1,7 @@
 #include "bench/epoch/floor_steps.hpp"
 
+#include "planner/ir/steps/product_work.hpp"
+
 #include <gnnplan/ir/traffic.hpp>
 #include <gnnplan/ir/work.hpp>
 
@@ -54,7 +56,8 @@ std::int64_t bytes_again(const SpmmReuse& reuse, std::int64_t result_bytes) {
 
 double bytes_with_reuse(const Schedule& schedule, const SpmmStep& product, const StepAccesses& accesses,
                         const GraphStats& graph, int rank, const Peaks& peaks) {
-    const SpmmReuse reuse = reuse_of(schedule, product, graph, rank);
+    const SpmmReuse reuse =
+        reuse_of(schedule, product, graph, rank, multiplied_nonzeros(schedule, product.matrix, graph, rank));
     const std::int64_t width = product.travelling_columns(schedule, rank);
     std::int64_t operand = 0, results = 0;
     double reading = 0;

@@ -1,6 +1,7 @@
 #include "planner/cost/predict.hpp"
 
 #include "planner/cost/time.hpp"
+#include "planner/ir/steps/product_work.hpp"
 
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/traffic.hpp>
@@ -48,8 +49,9 @@ double attention_dropout_seconds(const Schedule& schedule, const Step& step, con
         return 0;
     double most = 0;
     for (const int rank : on.ranks) {
+        const std::int64_t nonzeros = multiplied_nonzeros(schedule, product->matrix, graph, rank);
         const auto seconds = [&](bool dropout) {
-            return product_seconds(schedule, *product, graph, machine, rank, dropout);
+            return product_seconds(schedule, *product, graph, machine, rank, nonzeros, dropout);
         };
         most = std::max(most, seconds(true) - seconds(false));
     }

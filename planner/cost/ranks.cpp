@@ -142,7 +142,7 @@ const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, 
     if (const SpmmStep* product = product_of(step.operation)) {
         pick_for_product(schedule, *product);
         picked_.class_of = classes_of_peers(schedule, step.operation, *product);
-        picked_.nonzeros = counted() ? nonzeros_for(schedule, *product, graph) : nullptr;
+        picked_.nonzeros = nonzeros_for(schedule, *product, graph);
     } else if (local_by_size(schedule, step.operation)) {
         picked_.ranks = ranks_of_all_sizes(schedule, step.operation);
     } else if (picked_.requests != nullptr) {

@@ -76,7 +76,8 @@ struct RankStep {
     const Calibration* calibration() const { return machine.calibration ? &*machine.calibration : nullptr; }
     const Link* measured_link() const;
     double communication(const RankLevels& traffic, double node_seconds) const;
-    double product(const SpmmStep& spmm, const RankLevels& traffic, RankWork& work) const;
+    std::int64_t nonzeros(const SpmmStep& spmm) const;
+    double product(const SpmmStep& spmm, std::int64_t nonzeros, const RankLevels& traffic, RankWork& work) const;
     double own_part(TensorId result, const RankLevels& traffic, RankWork& work) const;
     Computing compute(const RankLevels& traffic) const;
 };
@@ -113,15 +114,20 @@ double RankStep::communication(const RankLevels& traffic, double node_seconds) c
     return near + std::max(node_seconds, traffic[between_nodes].seconds(machine.inter_node));
 }
 
+std::int64_t RankStep::nonzeros(const SpmmStep& spmm) const {
+    return on.nonzeros != nullptr ? (*on.nonzeros)[static_cast<std::size_t>(rank)]
+                                  : multiplied_nonzeros(schedule, spmm.matrix, graph, rank);
+}
+
 // The sparse time of a product where gather curves were calibrated, which takes work.sparse_flops out; what is sent of
 // needed rows is packed, too.
-double RankStep::product(const SpmmStep& spmm, const RankLevels& traffic, RankWork& work) const {
+double RankStep::product(const SpmmStep& spmm, std::int64_t nonzeros, const RankLevels& traffic, RankWork& work) const {
     double seconds = 0;
     if (by_need(spmm.exchange)) {
         work.staged_bytes += 2 * (traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes);
     }
     if (calibration() != nullptr && !calibration()->gather.empty()) {
-        seconds = product_seconds(schedule, spmm, graph, machine, rank, false);
+        seconds = product_seconds(schedule, spmm, graph, machine, rank, nonzeros, false);
         work.sparse_flops = 0;
     }
     if (tensor_of(schedule, spmm.matrix).storage.factored && spmm.program == Program::sum) {
@@ -144,14 +150,14 @@ double RankStep::own_part(TensorId result, const RankLevels& traffic, RankWork& 
 // Calibrated times of messages include reading and writing what they carry.
 Computing RankStep::compute(const RankLevels& traffic) const {
     const SpmmStep* spmm = product_of(step.operation);
-    RankWork work = spmm != nullptr && on.nonzeros != nullptr
-                        ? product_work(schedule, *spmm, graph, rank, (*on.nonzeros)[static_cast<std::size_t>(rank)])
-                        : work_of(schedule, step, graph, rank);
+    const std::int64_t multiplied = spmm != nullptr ? nonzeros(*spmm) : 0;
+    RankWork work =
+        spmm != nullptr ? product_work(schedule, *spmm, graph, rank, multiplied) : work_of(schedule, step, graph, rank);
     const int threads = calibration() != nullptr ? calibration()->threads.value_or(1) : 1;
     const double looks =
         (work.sparse_flops + work.dense_flops) / (static_cast<double>(flops_per_look) * std::max(1, threads));
     double seconds = 0;
-    if (spmm != nullptr) seconds += product(*spmm, traffic, work);
+    if (spmm != nullptr) seconds += product(*spmm, multiplied, traffic, work);
     if (measured_link() != nullptr) {
         leave_out(work.streamed_bytes, share_within_node(traffic));
         leave_out(work.staged_bytes, share_within_node(traffic));
@@ -220,20 +226,19 @@ std::vector<double> card_seconds(const StepMessages& messages, const Machine& ma
 }  // namespace
 
 double product_seconds(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph,
-                       const Machine& machine, int rank, bool dropout) {
+                       const Machine& machine, int rank, std::int64_t multiplied, bool dropout) {
     if (!machine.calibration || machine.calibration->gather.empty()) return 0;
     const Calibration& calibration = *machine.calibration;
-    const RankWork work = product.work(schedule, graph, rank);
-    const SpmmReuse reuse = reuse_of(schedule, product, graph, rank);
-    const SparseSeconds sum = sparse_seconds(reuse, work.sparse_width, machine);
-    const double nonzeros =
-        work.sparse_flops / (2.0 * static_cast<double>(std::max<std::int64_t>(1, work.sparse_width)));
-    if (nonzeros <= 0) return sum.total();
+    const std::int64_t width = product.travelling_columns(schedule, rank);
+    const SpmmReuse reuse = reuse_of(schedule, product, graph, rank, multiplied);
+    const SparseSeconds sum = sparse_seconds(reuse, width, machine);
+    if (multiplied == 0 || width == 0) return sum.total();
+    const auto nonzeros = static_cast<double>(multiplied);
     const std::int64_t wide = block_of(schedule, product.column_operands.front(), rank).columns.size();
     const ProgramSeconds program =
         program_seconds(calibration, product.program, product.local_heads(schedule, rank), wide, dropout);
     if (program.working_set_bytes <= 0) return sum.total();
-    const double near = gather_seconds(calibration, work.sparse_width, 0, program.working_set_bytes);
+    const double near = gather_seconds(calibration, width, 0, program.working_set_bytes);
     const double waiting = program.waiting * std::max(0.0, sum.gathering / nonzeros - near);
     const double visits = std::max(reuse.rows, reuse.share * reuse.histogram.row_visits);
     constexpr double least = 0.1;  // of the sum: a program gathers all of it

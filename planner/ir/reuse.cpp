@@ -84,7 +84,7 @@ ReuseHistogram GraphStats::reuse(MatrixId matrix, Range rows, Range columns, std
         of_panel.row_changes = std::min(of_panel.row_visits, count - of_panel.row_visits);
     }
     ReuseHistogram histogram;
-    for (std::int64_t p = 0; p < panels; ++p) histogram.add(of_panel);
+    histogram.add(of_panel, static_cast<double>(panels));
     return histogram;
 }
 

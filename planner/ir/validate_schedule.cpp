@@ -140,6 +140,9 @@ void check_clones(const Schedule& schedule) {
     const bool clones = numbering.clones != CloneLoss::none;
     if (clones && (numbering.cut == CutRule::none || !schedule.grid.grouped() || numbering.parts != schedule.grid.x))
         refuse("numbering.clones", "each part of a cut is the graph of a group of ranks");
+    for (const Tensor& tensor : schedule.tensors) {
+        if (tensor.role == Role::counts_as && !clones) refuse("tensor " + tensor.name, "no vertex has clones to count");
+    }
     if (!schedule.grid.grouped()) return;
     const std::int64_t rows = schedule.grid.groups.back(), vertices = schedule.spaces.front().rows;
     if (rows < vertices || rows > vertices * (clones ? schedule.grid.x : 1))

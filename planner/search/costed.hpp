@@ -12,7 +12,7 @@
 
 namespace gnnplan::search {
 
-// The graph in the numberings that have been asked for. One object for one search.
+// The graph in the numberings that have been asked for, by one search or by several of the same machine.
 class NumberedGraphs {
 public:
     explicit NumberedGraphs(const GraphStats& graph) : graph_(graph) {}

@@ -40,9 +40,9 @@ std::optional<std::int64_t> bytes_in_shares(Problem problem, const Machine& mach
     return shared.selection->ranked.front().predicted.peak_bytes_per_rank;
 }
 
-SelectResult run(const Problem& problem, const Machine& machine, const SelectOptions& options) {
+SelectResult run(const Problem& problem, const Machine& machine, const SelectOptions& options,
+                 search::NumberedGraphs& graphs) {
     const search::Space space = search::make_space(problem, machine, options);
-    search::NumberedGraphs graphs(*space.graph);
     const bool paper = options.space == SearchSpace::paper;
     search::SearchResult found =
         paper ? search::search_paper_space(space, machine, graphs) : search::search_full_space(space, machine, graphs);
@@ -70,7 +70,7 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
     if (options.alternatives && !options.clones) {
         selection.plan.alternatives =
             search::alternatives(space, found.costed, selection.plan.candidates.front().configuration, machine, graphs);
-        search::add_feature_dropout(selection, problem, machine, options);
+        search::add_feature_dropout(selection, problem, machine, options, graphs);
     }
     for (const search::EvaluatedCandidate& entry : found.costed) selection.ranked.push_back(entry.ranked);
     result.selection = std::move(selection);
@@ -79,15 +79,22 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
 
 }  // namespace
 
-SelectResult select(const Problem& problem, const Machine& machine, const SelectOptions& options) {
+SelectResult search::select_on(NumberedGraphs& graphs, const Problem& problem, const Machine& machine,
+                               const SelectOptions& options) {
     try {
-        return run(problem, machine, options);
+        return run(problem, machine, options, graphs);
     } catch (const Error& error) {
         SelectResult result;
         result.code = error.code();
         result.message = error.what();
         return result;
     }
+}
+
+SelectResult select(const Problem& problem, const Machine& machine, const SelectOptions& options) {
+    ensure(problem.graph != nullptr, "select needs graph statistics");
+    search::NumberedGraphs graphs(*problem.graph);
+    return search::select_on(graphs, problem, machine, options);
 }
 
 OrderAdvice select_orders(const Problem& problem, const Machine& machine) {

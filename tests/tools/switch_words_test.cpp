@@ -52,6 +52,8 @@ std::vector<Example> examples() {
         {"libra cut", with([](Configuration& c) { c.cut_rule = CutRule::libra; })},
         {"seeded cut", with([](Configuration& c) { c.cut_rule = CutRule::seeded; })},
         {"cover cut", with([](Configuration& c) { c.cut_rule = CutRule::cover; })},
+        {"0c", with([](Configuration& c) { c.clones = CloneLoss::shares; })},
+        {"0c:owners", with([](Configuration& c) { c.clones = CloneLoss::owners; })},
         {"X replicated", with([](Configuration& c) { c.replicated_input = true; })},
         {"X constant", with([](Configuration& c) { c.constant_input = true; })},
         {"loss by columns", with([](Configuration& c) { c.column_loss = true; })},
@@ -71,7 +73,9 @@ std::vector<Example> examples() {
 // "4 parts" -> "parts", "keep ÂH1" -> "keep".
 std::string word_of(const std::string& part) {
     if (part.starts_with("keep ")) return "keep";
-    return part.substr(std::min(part.size(), part.find_first_not_of("0123456789 ")));
+    const std::size_t space = part.find(' ');
+    const bool counts = space != std::string::npos && part.find_first_not_of("0123456789") == space;
+    return counts ? part.substr(space + 1) : part;
 }
 
 // On one line, as broken lines hide words from a search.

@@ -73,7 +73,8 @@ RankWork SpmmStep::work(const Schedule& schedule, const GraphStats& graph, int r
     return product_work(schedule, *this, graph, rank, multiplied_nonzeros(schedule, matrix, graph, rank));
 }
 
-SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
+SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank,
+                   std::int64_t nonzeros) {
     const Tensor& matrix = tensor_of(schedule, step.matrix);
     const Range rows = block_of(schedule, step.matrix, rank).rows;
     const std::array<AlikePieces, 2> kinds = alike_pieces(schedule, matrix, rank);
@@ -101,7 +102,7 @@ SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphSt
         reuse.pieces += weight * static_cast<double>(met.size()) / static_cast<double>(each);
     }
     const auto all = static_cast<double>(graph.block_nonzeros(which, rows, met));
-    if (all > 0) reuse.share = static_cast<double>(multiplied_nonzeros(schedule, step.matrix, graph, rank)) / all;
+    if (all > 0) reuse.share = static_cast<double>(nonzeros) / all;
     return reuse;
 }
 

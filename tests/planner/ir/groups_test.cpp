@@ -163,6 +163,11 @@ TEST(Groups, WrongOnesAreRefused) {
     refused("nothing is cut", [](Schedule& s) { s.numbering.cut = CutRule::none; });
     refused("there are fewer parts than groups", [](Schedule& s) { s.numbering.parts = 2; });
     refused("groups have other vertices", [](Schedule& s) { s.numbering = {}; });
+    refused("no vertex has clones that could count", [](Schedule& s) {
+        s.numbering = {}, s.spaces.front().rows = 14;
+        s.tensors.push_back({"counts_as", Role::counts_as, DType::f32, 14, 1, layout_r()});
+        s.tensors.back().space = 1;
+    });
     refused("ranks of a group are not neighbours", [](Schedule& s) { s.grid.nearest = Axis::x; });
     const auto matrix = [](Schedule& s, const char* columns) {
         s.tensors.push_back(

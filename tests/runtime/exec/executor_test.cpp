@@ -100,18 +100,5 @@ TEST(Executor, RefusesAnotherNumberOfRanks) {
     });
 }
 
-TEST(Executor, RefusesRowsOfARanksOwn) {
-    Schedule schedule;
-    schedule.spaces = {{"vertices", 5, 0}, {"clones", 2, 0, {0, 2}}};
-    const data::Graph graph = testing::ring_graph(5);
-    comm::run_ranks(1, [&](comm::Communicator& comm) {
-        MemoryTracker tracker;
-        TickingClock clock;
-        const auto device = kernels::host_device(kernels::reference_table());
-        const auto counts = testing::numbered_counts(graph, {});
-        EXPECT_THROW(Executor(schedule, counts, comm, *device, tracker, clock), Error);
-    });
-}
-
 }  // namespace
 }  // namespace gnnplan::exec

@@ -44,7 +44,9 @@ struct SpmmReuse {
     PackedPanel packed;              // panels as they are copied, if they are
     std::int64_t packing_bytes = 0;  // of the dense operand that are read and written to copy them
 };
-SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
+// `nonzeros`: those that the rank multiplies.
+SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank,
+                   std::int64_t nonzeros);
 
 // Sparse operations of the busiest rank in an epoch over their mean over the ranks; 1 when there are none.
 double sparse_imbalance(const Schedule& schedule, const GraphStats& graph);
