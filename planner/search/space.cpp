@@ -121,6 +121,7 @@ std::vector<Distribution> grid_of_groups(const Space& space) {
     if (options.space == SearchSpace::paper) refuse("the paper space has no groups", "`inexact`", "`space full` has");
     if (options.scheme || options.replication)
         refuse("in a group there is RDM alone", "`scheme`", "leave it out, and say with `grid` how many groups");
+    if (space.ranks == 1) refuse("one rank is one group, which has all edges", "`inexact`", "say `ranks 2` or more");
     if (grid.size() != space.ranks || grid.x < 2 || grid.z > 1)
         refuse(std::to_string(space.ranks) + " ranks form no grid " + grid.text() + " of several groups", "`grid`",
                "4x2 is four groups of two ranks");

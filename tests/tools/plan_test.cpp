@@ -172,7 +172,9 @@ TEST(Plan, GroupsThatTrainApartAreInexactAndOnlyIfAsked) {
     EXPECT_EQ(plan["configuration"]["clones"], "owners");
     EXPECT_EQ(plan["configuration"]["groups"].size(), 9U);
     EXPECT_EQ(gnnplan("validate " + file).code, 0);
-    EXPECT_EQ(gnnplan("explain " + file).code, 0);
+    EXPECT_EQ(gnnplan("explain " + file).out.find("inexact  results differ from full-batch training"), 0U);
+    const Outcome sweep = gnnplan("sweep --graph reddit --machine a6000x8 --inexact 0c --vary ranks=4,8");
+    EXPECT_EQ(sweep.out.find("inexact  rows with 0c have other results"), 0U) << sweep.out;
     EXPECT_EQ(gnnplan("explain --pytorch " + file).code, 64);
     EXPECT_EQ(gnnplan(asked + "--json").json()["configuration"]["exact"], true);
     EXPECT_EQ(gnnplan(asked + "--inexact 0c --scheme rdm").code, 64);

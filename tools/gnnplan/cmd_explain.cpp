@@ -16,6 +16,7 @@
 #include "tools/gnnplan/analysis_output.hpp"
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
+#include "tools/gnnplan/plan_answer.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
@@ -143,9 +144,8 @@ std::string head_text(const Plan& plan) {
     const std::string indent(9, ' ');
     const std::string buffer = buffer_text(plan);
     const std::string dropout = with_dashes(dropout_text(plan));
-    return wrapped("graph    ", indent, graph_line(plan.problem)) +
-           wrapped("machine  ", indent,
-                   machine_line(plan.machine) + ", " + ranks_text(plan.problem.ranks, plan.machine)) +
+    return inexact_line(plan) + labelled("graph", graph_line(plan.problem)) +
+           labelled("machine", machine_line(plan.machine) + ", " + ranks_text(plan.problem.ranks, plan.machine)) +
            wrapped("chosen   ", indent, configuration_text(chosen.configuration), ", ") +
            (buffer.empty() ? "" : wrapped("buffers  ", indent, buffer)) + before_text(plan) +
            fmt::format("{:<9}{}; {} in total, {} of the busiest rank{}\n", time_name(plan.problem.task),

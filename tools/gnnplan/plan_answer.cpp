@@ -58,7 +58,8 @@ std::string compared_text(const Selection& selection, const Certainty& certainty
     return ties.empty() ? text : text + "; a tie with " + listed(ties);
 }
 
-// Says that runs of the plan have other results than full-batch training, if they have.
+}  // namespace
+
 std::string inexact_line(const Plan& plan) {
     const Schedule& schedule = plan.candidates.front().schedule;
     const std::string other = other_results(plan.candidates.front().configuration);
@@ -67,8 +68,6 @@ std::string inexact_line(const Plan& plan) {
                           static_cast<double>(std::max<std::int64_t>(1, plan.problem.graph.vertices));
     return labelled("inexact", fmt::format("{}; a vertex has {:.2f} clones", other, clones));
 }
-
-}  // namespace
 
 std::string answer_line(const Selection& selection) {
     const RankedConfiguration& best = selection.ranked.front();

@@ -7,6 +7,8 @@
 
 namespace gnnplan::tools {
 
+// Says that runs of the plan have other results than full-batch training; "" where they do not.
+std::string inexact_line(const Plan& plan);
 // Whether it fits, the fastest plan, how it compares with what PyTorch Geometric does, and which schemes are a tie.
 std::string answer_line(const Selection& selection);
 // How sure that is.

@@ -29,6 +29,17 @@ std::string fastest_text(const Sweep& sweep) {
     return where + configuration_text(fastest->best->configuration);
 }
 
+// Says that some rows have other results than full-batch training; "" where none has.
+std::string inexact_text(const Sweep& sweep) {
+    const auto inexact = [](const SweepPoint& point) {
+        return point.best && !other_results(point.best->configuration).empty();
+    };
+    if (std::ranges::none_of(sweep.points, inexact)) return "";
+    return labelled("inexact",
+                    "rows with 0c have other results than full-batch training (docs/cuts.md says by how "
+                    "much)");
+}
+
 // The remarks below the tables.
 std::vector<std::string> remarks_of(const SweepReport& report, std::size_t width) {
     std::vector<std::string> remarks;
@@ -55,8 +66,8 @@ std::string html_paragraphs(const std::vector<std::string>& lines) {
 
 std::string report_text(const SweepReport& report, bool color) {
     const Sweep& sweep = report.shown.sweep;
-    std::string out =
-        labelled("graph", report.graph) + labelled("model", report.model) + labelled("machine", report.machine);
+    std::string out = inexact_text(sweep) + labelled("graph", report.graph) + labelled("model", report.model) +
+                      labelled("machine", report.machine);
     for (const NamedTable& named : sweep_tables(sweep, line_width())) {
         out += "\n" + (named.name.empty() ? "" : named.name + "\n") + named.table.text(color);
     }

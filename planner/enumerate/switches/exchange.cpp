@@ -17,6 +17,8 @@ bool may_relay_rows(const Asked& asked, const Distribution& on) {
 
 // The exchanges that differ on a grid.
 std::vector<Named<Exchange>> exchanges_on(const Asked& asked, const Distribution& on) {
+    // Only the evaluation of groups exchanges rows, by which plans are not ranked.
+    if (on.grid.grouped()) return {{Exchange::panels, "panels"}};
     std::vector<Named<Exchange>> all{{Exchange::panels, "panels"}, {Exchange::rows, "rows"}};
     if (relay_saves(on.grid, asked.ranks_per_node)) all.push_back({Exchange::relay, "relay"});
     if (may_relay_rows(asked, on)) all.push_back({Exchange::relayed_rows, "relayed_rows"});
@@ -51,6 +53,7 @@ void check_exchange(const Asked& asked) {
 
 std::vector<Switches> overlaps(const Asked& asked, const Distribution& on, const Switches& so_far) {
     if (!on.can_overlap()) return with_each(so_far, &Switches::overlap, {false});
+    if (on.grid.grouped()) return with_each(so_far, &Switches::overlap, {asked.pins.overlap.value_or(false)});
     return with_each(so_far, &Switches::overlap, pinned_or(asked.pins.overlap, {false, true}));
 }
 
