@@ -215,15 +215,13 @@ struct TrainingRun {
     TrainingRun() {
         const MapStep activate{MapOp::activate, 2, {}, {}, 1, Activation::relu, false};
         const MapStep drop{MapOp::dropout, 0, {}, 3, 1, Activation::none, true};
-        plan.candidates.push_back({{},
-                                   {{2, 1, 1},
-                                    {},
-                                    {dense("H", 11, 4), weight(4, 3), dense("Z", 11, 3), dense("X", 11, 4)},
-                                    {{"setup", Phase::setup, drop},
-                                     {"drop", Phase::epoch, drop},
-                                     {"gemm", Phase::epoch, GemmStep{0, 1, 2, false}},
-                                     {"activate", Phase::epoch, activate}}},
-                                   {}});
+        Schedule& schedule = plan.candidates.emplace_back().schedule;
+        schedule.grid = {2, 1, 1};
+        schedule.tensors = {dense("H", 11, 4), weight(4, 3), dense("Z", 11, 3), dense("X", 11, 4)};
+        schedule.steps = {{"setup", Phase::setup, drop},
+                          {"drop", Phase::epoch, drop},
+                          {"gemm", Phase::epoch, GemmStep{0, 1, 2, false}},
+                          {"activate", Phase::epoch, activate}};
         plan.fingerprints.content = report.fingerprints.content = "this";
         report.ranks = 2;
         report.measured.epoch_seconds = 1000;
