@@ -174,10 +174,9 @@ TEST(Floor, FirstUsesComeFromWhereTheOperandIs) {
 TEST(Floor, OperandsAreAsFarAwayAsWhatWasTouchedSince) {
     const MapStep copy{MapOp::copy, 0, {}, 1, 1, Activation::none, false};
     const MapStep next{MapOp::copy, 1, {}, 2, 1, Activation::none, false};
-    const Schedule s{{1, 1, 1},
-                     {},
-                     {dense("a", 100, 10), dense("b", 100, 10), dense("c", 100, 10)},
-                     {{"copy", Phase::epoch, copy}, {"next", Phase::epoch, next}}};
+    Schedule s;
+    s.tensors = {dense("a", 100, 10), dense("b", 100, 10), dense("c", 100, 10)};
+    s.steps = {{"copy", Phase::epoch, copy}, {"next", Phase::epoch, next}};
     const auto accesses = accesses_of(s, UniformStats(100, 100, true), 0, true);
     ASSERT_EQ(accesses[1].reads.size(), 1U);
     EXPECT_EQ(accesses[1].reads[0].distance, 3 * 4000) << "a, b and once more b";

@@ -156,7 +156,10 @@ GraphCounts::GraphCounts(const GraphCounts& other, const Numbering& numbering)
 
 const Clones* GraphCounts::clones() const { return groups_ != nullptr ? &groups_->clones : nullptr; }
 
-const NumberedCounts& GraphCounts::of_groups() const { return groups_ != nullptr ? groups_->counts : *this; }
+const NumberedCounts& GraphCounts::of_groups() const {
+    if (groups_ == nullptr) return *this;
+    return groups_->counts;
+}
 
 std::vector<std::int64_t> GraphCounts::groups() const {
     return groups_ != nullptr ? groups_->clones.first : std::vector<std::int64_t>{};

@@ -34,6 +34,7 @@ struct Named {
 template <class Values>
 auto values_of(const Values& all) {
     std::vector<std::remove_cvref_t<decltype(std::begin(all)->value)>> values;
+    values.reserve(std::size(all));
     for (const auto& each : all) values.push_back(each.value);
     return values;
 }
