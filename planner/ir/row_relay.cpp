@@ -60,7 +60,6 @@ bool RowRelay::passes_on(int from, int to) const {
 std::int64_t RowRelay::by_next(const GraphStats& graph, int rank, int next, const Piece& piece) const {
     const auto [before, after] = near(rank);
     std::vector<Range> rows;
-    rows.reserve(static_cast<std::size_t>(before + 1 + after));
     for (int away = -before; away <= after; ++away)
         rows.push_back(matrix_rows(schedule_.grid, matrix_, along(rank, away)));
     const auto own = static_cast<std::size_t>(before);
