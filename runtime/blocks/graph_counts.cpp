@@ -34,7 +34,6 @@ private:
 struct GraphCounts::Groups {
     Clones clones;
     GraphCounts counts;
-
     Groups(Clones made, const std::vector<std::uint8_t>& subset)
         : clones(std::move(made)), counts(clones.graph, clones.subsets(subset)) {}
 };
