@@ -8,19 +8,17 @@ Needs NumPy. `--planted` takes a generated graph of 5,000 vertices and 250,000 n
 """
 import argparse
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import numpy
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from programs import call as run
+
 MODELS = {"gcn": ["--model", "gcn"], "gat, 4 heads": ["--model", "gat", "--heads", "4"]}
-
-
-def run(*command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
 
 
 class Data:

@@ -14,16 +14,13 @@ import json
 import pathlib
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-def run(*command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
-    return done
+from programs import call as run
 
 
 class Planted:

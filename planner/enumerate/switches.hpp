@@ -85,8 +85,8 @@ std::optional<bool> only_values(const Asked& asked);
 // The numbering of groups that train on clones, as it is asked for.
 Numbering numbering_of_groups(const Pins& pins, int groups, std::uint64_t seed);
 
-// Whether ranks are asked to multiply by parts of a vertex cut, by its rule, and why edges cannot be dealt to ranks by
-// a cut; none where they can, of a model whose products are sums.
+// Whether a rule of vertex cuts is pinned, and why edges cannot be dealt to ranks by a cut; none where they can, of a
+// model whose products are sums.
 bool asks_for_cut(const Pins& pins);
 std::optional<std::string> why_no_cut(const Asked& asked);
 

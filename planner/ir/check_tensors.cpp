@@ -23,16 +23,16 @@ void check_grid(const Grid& grid) {
 void check_groups(const Schedule& schedule) {
     const Grid& grid = schedule.grid;
     const auto& spaces = schedule.spaces;
-    const auto of_groups = std::ranges::count_if(spaces, &Space::of_groups);
+    const auto grouped = std::ranges::count_if(spaces, &Space::of_groups);
     if (!grid.grouped()) {
-        if (of_groups > 0) refuse("spaces", "there are no groups of ranks");
+        if (grouped > 0) refuse("spaces", "there are no groups of ranks");
         return;
     }
     const std::vector<std::int64_t>& first = grid.groups;
     const bool fits = std::ssize(first) == grid.x + 1 && first.front() == 0 && std::ranges::is_sorted(first) &&
                       grid.z == 1 && grid.nearest == Axis::y;
     const bool all =
-        of_groups == 1 && spaces.size() == 2 && spaces.back().of_groups && spaces.back().rows == first.back();
+        grouped == 1 && spaces.size() == 2 && spaces.back().of_groups && spaces.back().rows == first.back();
     if (!fits || !all) refuse("grid", "groups must have rows of their own, one after the other, to the last of all");
 }
 
@@ -201,12 +201,9 @@ void check_references(const Schedule& schedule, const Tensor& tensor) {
     };
     check_extent(tensor.space, tensor.rows);
     check_extent(tensor.column_space, tensor.columns);
-    const auto of_groups = [&](const std::optional<int>& space) {
-        return space && schedule.spaces[static_cast<std::size_t>(*space)].of_groups;
-    };
     const bool by_group = tensor.in_groups();
     if (tensor.role == Role::adjacency &&
-        (by_group != of_groups(tensor.space) || by_group != of_groups(tensor.column_space)))
+        (by_group != of_groups(schedule, tensor.space) || by_group != of_groups(schedule, tensor.column_space)))
         refuse(where, "its rows and columns are those of groups, or neither is");
     if (!tensor.parameter) return;
     const auto id = static_cast<std::size_t>(*tensor.parameter);

@@ -20,13 +20,15 @@ bool relays_rows(const Schedule& schedule) {
 
 std::vector<int> RowRelay::from(int rank) const {
     std::vector<int> ranks;
-    for (int away = 1; away <= near(rank).after; ++away) ranks.push_back(along(rank, away));
+    const int after = near(rank).after;
+    for (int away = 1; away <= after; ++away) ranks.push_back(along(rank, away));
     return ranks;
 }
 
 std::vector<int> RowRelay::to(int rank) const {
     std::vector<int> ranks;
-    for (int away = 1; away <= near(rank).before; ++away) ranks.push_back(along(rank, -away));
+    const int before = near(rank).before;
+    for (int away = 1; away <= before; ++away) ranks.push_back(along(rank, -away));
     return ranks;
 }
 

@@ -48,7 +48,7 @@ TensorId Builder::add(Tensor tensor) {
 }
 
 std::string Builder::suffix_of(const Rows& rows) const {
-    if (rows.space && schedule_.spaces[static_cast<std::size_t>(*rows.space)].of_groups) return ".groups";
+    if (of_groups(schedule_, rows.space)) return ".groups";
     return rows.count < graph_.vertices ? "." + std::to_string(rows.count) : "";
 }
 

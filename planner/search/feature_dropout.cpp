@@ -3,13 +3,15 @@
 #include <utility>
 
 namespace gnnplan {
-
 namespace {
 
-// `select`: of a problem and options.
-template <class Select>
-std::optional<SelectResult> otherwise(Problem problem, SelectOptions options, const Configuration& chosen,
-                                      const Select& select) {
+// Another question for select().
+struct Otherwise {
+    Problem problem;
+    SelectOptions options;
+};
+
+std::optional<Otherwise> otherwise(Problem problem, SelectOptions options, const Configuration& chosen) {
     constexpr double usual_dropout = 0.5;  // of the original GCN
     RunRecord& run = problem.record.run;
     const std::optional<bool> drops = run.drops_features();
@@ -21,15 +23,15 @@ std::optional<SelectResult> otherwise(Problem problem, SelectOptions options, co
         run.dropout = usual_dropout;
     }
     options.alternatives = false;
-    return select(problem, options);
+    return Otherwise{std::move(problem), std::move(options)};
 }
 
 }  // namespace
 
 std::optional<SelectResult> select_otherwise(Problem problem, const Machine& machine, SelectOptions options,
                                              const Configuration& chosen) {
-    return otherwise(std::move(problem), std::move(options), chosen,
-                     [&](const Problem& other, const SelectOptions& asked) { return select(other, machine, asked); });
+    const auto asked = otherwise(std::move(problem), std::move(options), chosen);
+    return asked ? std::optional(select(asked->problem, machine, asked->options)) : std::nullopt;
 }
 
 namespace search {
@@ -37,14 +39,12 @@ namespace search {
 void add_feature_dropout(Selection& selection, const Problem& problem, const Machine& machine,
                          const SelectOptions& options, NumberedGraphs& graphs) {
     Plan& plan = selection.plan;
-    const auto select_again = [&](const Problem& other, const SelectOptions& asked) {
-        return select_on(graphs, other, machine, asked);
-    };
-    const auto found = otherwise(problem, options, plan.candidates.front().configuration, select_again);
+    const auto asked = otherwise(problem, options, plan.candidates.front().configuration);
+    if (!asked) return;
+    const SelectResult found = select_on(graphs, asked->problem, machine, asked->options);
+    selection.otherwise = found.infeasible;
     if (!found) return;
-    selection.otherwise = found->infeasible;
-    if (!*found) return;
-    const RankedConfiguration& best = found->selection->ranked.front();
+    const RankedConfiguration& best = found.selection->ranked.front();
     const std::optional<bool> drops = plan.problem.run.drops_features();
     Alternative alternative{
         {"feature_dropout", drops ? "off" : "on"}, drops.has_value(), best.configuration, best.predicted};

@@ -40,9 +40,12 @@ std::optional<std::int64_t> bytes_in_shares(Problem problem, const Machine& mach
     return shared.selection->ranked.front().predicted.peak_bytes_per_rank;
 }
 
+// `asked`: the numberings that an earlier search has asked for; null: there was none.
 SelectResult run(const Problem& problem, const Machine& machine, const SelectOptions& options,
-                 search::NumberedGraphs& graphs) {
+                 search::NumberedGraphs* asked) {
     const search::Space space = search::make_space(problem, machine, options);
+    search::NumberedGraphs own(*space.graph);
+    search::NumberedGraphs& graphs = asked != nullptr ? *asked : own;
     const bool paper = options.space == SearchSpace::paper;
     search::SearchResult found =
         paper ? search::search_paper_space(space, machine, graphs) : search::search_full_space(space, machine, graphs);
@@ -77,12 +80,10 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
     return result;
 }
 
-}  // namespace
-
-SelectResult search::select_on(NumberedGraphs& graphs, const Problem& problem, const Machine& machine,
-                               const SelectOptions& options) {
+SelectResult result_of(const Problem& problem, const Machine& machine, const SelectOptions& options,
+                       search::NumberedGraphs* asked) {
     try {
-        return run(problem, machine, options, graphs);
+        return run(problem, machine, options, asked);
     } catch (const Error& error) {
         SelectResult result;
         result.code = error.code();
@@ -91,10 +92,15 @@ SelectResult search::select_on(NumberedGraphs& graphs, const Problem& problem, c
     }
 }
 
+}  // namespace
+
+SelectResult search::select_on(NumberedGraphs& graphs, const Problem& problem, const Machine& machine,
+                               const SelectOptions& options) {
+    return result_of(problem, machine, options, &graphs);
+}
+
 SelectResult select(const Problem& problem, const Machine& machine, const SelectOptions& options) {
-    ensure(problem.graph != nullptr, "select needs graph statistics");
-    search::NumberedGraphs graphs(*problem.graph);
-    return search::select_on(graphs, problem, machine, options);
+    return result_of(problem, machine, options, nullptr);
 }
 
 OrderAdvice select_orders(const Problem& problem, const Machine& machine) {

@@ -84,14 +84,14 @@ bool takes_long_to_cut(const GraphStats& graph, int ranks) {
            graph.nonzeros() > most_edges * parts_of_most / std::max<std::int64_t>(ranks, parts_of_most);
 }
 
-// Finds out whether edges may be dealt by a vertex cut.
+// Finds out whether edges may be dealt by a vertex cut to ranks that multiply together.
 void resolve_cut(Space& space) {
+    if (space.options.clones) return;
     const bool pinned = enumerate::asks_for_cut(space.options);
     enumerate::Asked question = asked(space);
     question.cuts_are_known = knows_cuts(space);
     std::optional<std::string> why = enumerate::why_no_cut(question);
     if (space.ranks == 1) why = "one rank has all edges";
-    if (space.options.clones) return;
     if (!pinned && space.options.scheme != "cut") {
         const bool long_time = takes_long_to_cut(*space.graph, space.ranks);
         space.searches_cuts = space.graph->exact() && !why && !long_time && space.options.extras;

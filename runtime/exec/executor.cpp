@@ -52,9 +52,7 @@ void Executor::fill_rows(TensorId id, const Write& write) {
 }
 
 void Executor::fill(TensorId id, const data::Dataset& dataset) {
-    const std::optional<int> space = tensor_of(schedule(), id).space;
-    const bool groups = space && schedule().spaces[static_cast<std::size_t>(*space)].of_groups;
-    const data::VertexOrder& order = counts_->order_of(groups);
+    const data::VertexOrder& order = counts_->order_of(of_groups(schedule(), tensor_of(schedule(), id).space));
     const auto gather = [&]<class T>(T, const auto& all) {
         fill_rows<T>(id, [&](Range rows, T* out) {
             for (std::int64_t row = rows.begin; row < rows.end; ++row)

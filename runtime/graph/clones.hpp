@@ -24,7 +24,8 @@ struct Clones {
 
 // A group has clones of the vertices that its part has an edge of, or owns, and their edges in the part, with a self
 // loop on each clone of a vertex that has one. The clones of a vertex count as 1 together: by their shares of its
-// edges, in both directions and without loops, or the owner's alone. O(nonzeros and clones).
+// edges, in both directions and without loops, or the owner's alone. Takes time for all nonzeros of a
+// vertex in each of its groups.
 Clones clones_of(const Graph& graph, const Cut& cut, int groups, CloneLoss loss);
 // Those of a numbering that has some: of its cut.
 Clones clones_of(const Graph& graph, const Numbering& numbering);

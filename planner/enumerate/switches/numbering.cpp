@@ -9,18 +9,14 @@
 namespace gnnplan::enumerate {
 namespace {
 
-// Whether edges are dealt to parts: to ranks that multiply together, or to groups that train apart.
-bool deals_edges(const Distribution& on) { return on.sharing == Sharing::cut || on.grid.grouped(); }
-bool deals_edges(const Configuration& chosen) { return deals_edges(chosen.on()); }
-
 std::vector<Switches> parts(const Asked& asked, const Distribution& on, const Switches& so_far) {
-    if (deals_edges(on)) return with_each(so_far, &Switches::parts, {on.grid.x});
+    if (on.deals_edges()) return with_each(so_far, &Switches::parts, {on.grid.x});
     if (!asked.pins.partition || on.grid.x == 1) return with_each(so_far, &Switches::parts, {0});
     return with_each(so_far, &Switches::parts, {0, on.grid.x});
 }
 
 std::vector<OtherValue> other_parts(const Asked&, const Configuration& chosen) {
-    if (chosen.parts <= 1 || deals_edges(chosen)) return {};
+    if (chosen.parts <= 1 || chosen.on().deals_edges()) return {};
     return {other(chosen, "off", &Switches::parts, 0)};
 }
 
@@ -34,7 +30,7 @@ std::span<const Named<CutRule>> rules_for(const Pins& pins) {
 CutRule rule_of_groups(const Pins& pins) { return pins.cut_rule.value_or(CutRule::libra); }
 
 std::vector<Switches> cuts(const Asked& asked, const Distribution& on, const Switches& so_far) {
-    if (!deals_edges(on)) return with_each(so_far, &Switches::cut_rule, {CutRule::none});
+    if (!on.deals_edges()) return with_each(so_far, &Switches::cut_rule, {CutRule::none});
     // Groups give other results by other rules, so that none is chosen for them.
     if (on.grid.grouped()) return with_each(so_far, &Switches::cut_rule, {rule_of_groups(asked.pins)});
     return with_each(so_far, &Switches::cut_rule, pinned_or(asked.pins.cut_rule, values_of(rules_for(asked.pins))));
@@ -58,7 +54,7 @@ void check_shares(const Asked& asked) {
 // Statistics know no order of vertices, and parts are balanced already: a permutation within them changes nothing that
 // counts.
 std::vector<Switches> permutations(const Asked& asked, const Distribution& on, const Switches& so_far) {
-    if (deals_edges(on)) return with_each(so_far, &Switches::permutation, {false});
+    if (on.deals_edges()) return with_each(so_far, &Switches::permutation, {false});
     const bool balances = asked.counted && on.grid.x * on.grid.z > 1 && so_far.parts <= 1;
     if (!balances) return with_each(so_far, &Switches::permutation, {asked.pins.permutation.value_or(false)});
     return with_each(so_far, &Switches::permutation, pinned_or(asked.pins.permutation, {false, true}));
@@ -81,9 +77,6 @@ void check_clones(const Asked& asked) {
                     hint);
     };
     if (!asked.model.trains()) refuse("an inference trains nothing", "leave it out");
-    if (asked.in_shares) refuse("a cut is made of the whole graph", "say `load whole`");
-    if (asked.pins.loss_rows.value_or(false)) refuse("they compute all rows", "say `loss-rows off`");
-    if (asked.pins.permutation.value_or(false)) refuse("a cut numbers the vertices", "say `permute off`");
     if (asked.pins.node_axis.value_or(NodeAxis::y) != NodeAxis::y)
         refuse("the ranks of a group follow each other", "say `node-axis y`");
 }
@@ -106,7 +99,7 @@ Numbering numbering_of_groups(const Pins& pins, int groups, std::uint64_t seed) 
         .parts = groups, .seed = seed, .cut = rule_of_groups(pins), .clones = pins.clones.value_or(CloneLoss::shares)};
 }
 
-bool asks_for_cut(const Pins& pins) { return pins.cut_rule.has_value() && !pins.clones; }
+bool asks_for_cut(const Pins& pins) { return pins.cut_rule.has_value(); }
 
 std::optional<std::string> why_no_cut(const Asked& asked) {
     const Pins& pins = asked.pins;

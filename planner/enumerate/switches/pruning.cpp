@@ -18,7 +18,7 @@ bool never_pruned(const Asked& asked) {
 
 // Owners' parts of a cut do not begin with the rows that the loss needs, and neither do those of groups.
 std::vector<Switches> prunings(const Asked& asked, const Distribution& on, const Switches& so_far) {
-    const bool known = asked.model.trains() && !asked.in_shares && on.sharing != Sharing::cut && !on.grid.grouped();
+    const bool known = asked.model.trains() && !asked.in_shares && !on.deals_edges();
     if (!known || !asked.saves_rows || never_pruned(asked)) return with_each(so_far, &Switches::loss_rows, {false});
     return with_each(so_far, &Switches::loss_rows, pinned_or(asked.pins.loss_rows, {false, true}));
 }

@@ -52,6 +52,8 @@ struct Distribution {
     bool sends_rows() const { return grid.x > 1; }
     // Whether a product waits for anything that the next one's transfer could be hidden behind.
     bool can_overlap() const { return sends_rows() || sends_nonzeros(); }
+    // Whether edges are dealt to parts of a vertex cut: to ranks that multiply together, or to groups that train apart.
+    bool deals_edges() const { return sharing == Sharing::cut || grid.grouped(); }
     // Whether the columns of dense operands are split over y.
     bool splits_columns() const { return grid.y > 1 && sharing != Sharing::block_distributed; }
     // Whether ranks have parts of a vertex's neighbours, so that products are partial sums.

@@ -14,7 +14,7 @@ struct MatrixId {
 
     bool transposed = false;
     int sample = 0;  // the layer that has drawn its edges; 0: all edges; any_sample: what some layer has drawn
-    // Of the cut that the vertices are numbered by: the edges that it has been dealt; else all_parts or of_groups.
+    // The part, of the cut that the vertices are numbered by, that has its edges; else all_parts or of_groups.
     int part = all_parts;
 
     explicit constexpr MatrixId(bool is_transposed, int drawn_for = 0) : transposed(is_transposed), sample(drawn_for) {}

@@ -82,6 +82,10 @@ inline const Tensor& tensor_of(const Schedule& schedule, TensorId id) {
 Range rows_of(const Schedule& schedule, const Tensor& tensor, int rank);
 Block block_of(const Schedule& schedule, const Tensor& tensor, int rank);
 Block block_of(const Schedule& schedule, TensorId id, int rank);
+// Whether rows of this space are those of groups.
+inline bool of_groups(const Schedule& schedule, const std::optional<int>& space) {
+    return space && schedule.spaces[static_cast<std::size_t>(*space)].of_groups;
+}
 // Bytes of a dense tensor's block.
 std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank);
 
