@@ -249,6 +249,10 @@ struct Table {
     // out(index[i] - first, j) += in(i, j): rows that others have summands of, no two of which are the same.
     void (*add_rows)(ConstMatrix in, const std::int32_t* index, std::int64_t first, Matrix out);
 
+    // In place: row index[i], or i where there is no index, times factor[i]; rows are cleared where there are no
+    // factors. No two of the `count` rows are the same.
+    void (*scale_rows)(const std::int32_t* index, const float* factor, std::int64_t count, Matrix rows);
+
     // All bits 0.
     void (*zero)(std::span<std::byte> memory);
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Test accuracy of groups that train on clones of vertices (0c) beside full-batch training, over seeds.
+"""Test accuracy of groups that train on clones of vertices (0c, cd-r) beside full-batch training, over seeds.
 
   bench/accuracy/groups.py --build build/release --data CORA [--ranks 4 16] [--seeds 10] [--graphs hard easy cora]
+                           [--ways WAY...]
 
 Every cell is the mean and the standard deviation over seeds of weights and dropout of the last epoch's accuracy, which is
 evaluated on the whole graph. `hard` and `easy` are planted partitions with a few vertices of many neighbours; in the hard
@@ -63,7 +64,8 @@ class Planted:
 
 
 PLANTED = {"hard": (Planted, (4000, 60000, 8, 16, 0.28, 0.3, 7), 2), "easy": (Planted, (4000, 60000, 8, 16, 0.5, 0.45, 8), 3)}
-WAYS = {"full batch": [], "0c, owners": ["--inexact", "0c:owners"], "0c, shares": ["--inexact", "0c"]}
+WAYS = {"full batch": [], "cd-5": ["--inexact", "cd:5"], "cd-1": ["--inexact", "cd:1"],
+        "0c, owners": ["--inexact", "0c:owners"], "0c, shares": ["--inexact", "0c"]}
 
 
 class Data:
@@ -101,19 +103,23 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--epochs", type=int, default=200)
     parser.add_argument("--cut", choices=["libra", "seeded", "cover"], default="libra")
+    parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS))
     parser.add_argument("--graphs", nargs="+", choices=["hard", "easy", "cora"], default=["hard", "easy", "cora"])
     options = parser.parse_args()
-    print("| graph | ranks | " + " | ".join(WAYS) + " |")
-    print("|---|---|" + "---|" * len(WAYS))
+    print("| graph | ranks | " + " | ".join(options.ways) + " |")
+    print("|---|---|" + "---|" * len(options.ways))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for graph in options.graphs:
             data = Data(graph, options, folder)
-            whole = accuracies(options, data, 1, WAYS["full batch"], folder)  # on any number of ranks
+            whole = None  # the same on any number of ranks
             for ranks in options.ranks:
                 cells = []
-                for ways in WAYS.values():
-                    found = accuracies(options, data, ranks, ways, folder) if ways else whole
+                for way in options.ways:
+                    if WAYS[way]:
+                        found = accuracies(options, data, ranks, WAYS[way], folder)
+                    else:
+                        found = whole = whole or accuracies(options, data, 1, [], folder)
                     cells.append(f"{statistics.mean(found):.2f} ± {statistics.pstdev(found):.2f}")
                 print(f"| {graph} | {ranks} | " + " | ".join(cells) + " |", flush=True)
 

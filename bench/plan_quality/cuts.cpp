@@ -1,6 +1,6 @@
 // How many rows a sparse product moves when edges are dealt to ranks, by each rule of cuts, beside needed rows on
 // METIS's parts; and how evenly edges lie: cuts PARTS[,PARTS...] GRAPH... prints the rows of a Markdown table. Lists
-// are taken as undirected.
+// are taken as undirected. `cuts stream GRAPH` prints the edges as Libra's rule gets them, for dgl_cut.py.
 //
 // HDRF (Petroni et al. 2015) is no rule of ours: its replication factor of email-Enron is published, so that it checks
 // how degrees, replicas and edges are counted here.
@@ -152,11 +152,15 @@ void print_row(const std::string& graph, int parts, const char* rule, const Figu
                 figure(found.seconds).c_str());
 }
 
-void print_rows(const std::filesystem::path& path, const std::vector<int>& wanted) {
+data::Dataset open_undirected(const std::filesystem::path& path) {
     data::DatasetOptions options;
     options.preparation.symmetrise = true;
     options.graph_only = true;
-    const data::Dataset dataset = data::open_dataset(path, options);
+    return data::open_dataset(path, options);
+}
+
+void print_rows(const std::filesystem::path& path, const std::vector<int>& wanted) {
+    const data::Dataset dataset = open_undirected(path);
     const data::Graph& graph = dataset.graph();
     const data::Neighbours pattern = data::neighbours_of(graph);
     const std::string name = path.stem().stem().string();
@@ -167,6 +171,19 @@ void print_rows(const std::filesystem::path& path, const std::vector<int>& wante
         print_row(name, parts, "needed rows", by_needed_rows(graph, pattern, parts));
         print_row(name, parts, "seeded", by_rule(graph, pattern, CutRule::seeded, parts));
         print_row(name, parts, "cover", by_rule(graph, pattern, CutRule::cover, parts));
+    }
+}
+
+// The edges in the order in which Libra's rule gets them, an edge a line.
+void print_stream(const std::filesystem::path& path) {
+    const data::Dataset dataset = open_undirected(path);
+    const data::Neighbours pattern = data::neighbours_of(dataset.graph());
+    std::vector<bool> done(at(pattern.vertices()), false);
+    for (const std::int32_t u : data::make_order(pattern.vertices(), {.permuted = true, .seed = seed}).vertex) {
+        for (const std::int32_t v : pattern.of(u)) {
+            if (!done[at(v)]) std::printf("%d %d\n", u, v);
+        }
+        done[at(u)] = true;
     }
 }
 
@@ -184,13 +201,14 @@ std::vector<int> numbers_of(const std::string& text) {
 
 int main(int argc, char** argv) {
     if (argc < 3) {
-        std::fprintf(stderr, "usage: cuts PARTS[,PARTS...] GRAPH...\n");
+        std::fprintf(stderr, "usage: cuts PARTS[,PARTS...] GRAPH...\n       cuts stream GRAPH\n");
         return 64;
     }
-    std::printf(
-        "| graph | parts | rule | replication | rows moved / vertices | most edges / mean | seconds |\n"
-        "|---|---|---|---|---|---|---|\n");
     try {
+        if (std::string(argv[1]) == "stream") return print_stream(argv[2]), 0;
+        std::printf(
+            "| graph | parts | rule | replication | rows moved / vertices | most edges / mean | seconds |\n"
+            "|---|---|---|---|---|---|---|\n");
         for (int i = 2; i < argc; ++i) print_rows(argv[i], numbers_of(argv[1]));
     } catch (const Error& error) {
         std::fprintf(stderr, "%s\n", error.what());

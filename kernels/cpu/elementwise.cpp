@@ -168,6 +168,20 @@ void add_rows(ConstMatrix in, const std::int32_t* index, std::int64_t first, Mat
                     });
 }
 
+void scale_rows(const std::int32_t* index, const float* factor, std::int64_t count, Matrix rows) {
+    parallel_chunks(count, rows_per_chunk(rows.columns), count * rows.columns,
+                    [&](std::int64_t begin, std::int64_t end) {
+                        for (std::int64_t i = begin; i < end; ++i) {
+                            float* const row = rows.row(index != nullptr ? index[i] : i);
+                            if (factor == nullptr) {
+                                std::fill_n(row, rows.columns, 0.0F);
+                                continue;
+                            }
+                            for (std::int64_t j = 0; j < rows.columns; ++j) row[j] *= factor[i];
+                        }
+                    });
+}
+
 void zero(std::span<std::byte> memory) {
     if (!memory.empty()) std::memset(memory.data(), 0, memory.size());
 }

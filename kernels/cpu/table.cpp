@@ -47,6 +47,7 @@ constexpr Table table = {
     .copy = cpu::copy,
     .gather_rows = cpu::gather_rows,
     .add_rows = cpu::add_rows,
+    .scale_rows = cpu::scale_rows,
     .zero = cpu::zero,
     .copy_bits = cpu::copy_bits,
 };

@@ -52,6 +52,7 @@ const Table& cuda_table() {
         .copy = copy,
         .gather_rows = gather_rows,
         .add_rows = add_rows,
+        .scale_rows = scale_rows,
         .zero = zero,
         .copy_bits = copy_bits,
     };

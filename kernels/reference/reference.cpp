@@ -147,6 +147,13 @@ void add_rows(ConstMatrix in, const std::int32_t* index, std::int64_t first, Mat
     }
 }
 
+void scale_rows(const std::int32_t* index, const float* factor, std::int64_t count, Matrix rows) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        float* const row = rows.row(index != nullptr ? index[i] : i);
+        for (std::int64_t j = 0; j < rows.columns; ++j) row[j] = factor != nullptr ? row[j] * factor[i] : 0.0F;
+    }
+}
+
 void zero(std::span<std::byte> memory) { std::fill(memory.begin(), memory.end(), std::byte{0}); }
 
 void add(ConstMatrix a, Matrix c) {
@@ -226,6 +233,7 @@ const Table& reference_table() {
         .copy = copy,
         .gather_rows = gather_rows,
         .add_rows = add_rows,
+        .scale_rows = scale_rows,
         .zero = zero,
         .copy_bits = copy_bits,
     };

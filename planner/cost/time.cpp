@@ -174,11 +174,17 @@ double waiting(const RankLevels& traffic, double work, const Grid& grid, const C
     return (meets(within_node) || meets(between_nodes) ? rates.waiting->seconds : 0) + rates.waiting->share * work;
 }
 
+// The share of messages' time that the work of later steps does not hide.
+double exposed_share(const Calibration& rates) {
+    return rates.overlapping ? rates.overlapping->exposed : rates.overlap_exposed;
+}
+
 // Without waiting.
 double busy_seconds(const RankStep& on_rank, const Computing& compute, double communication, const Calibration& rates) {
     const Grid& grid = on_rank.schedule.grid;
     if (!tiled(on_rank.step.operation).empty())
         return overlapped(compute, communication, ring_tiles(grid), false, rates);
+    if (in_background(on_rank.step.operation)) return compute.seconds + exposed_share(rates) * communication;
     const SpmmStep* spmm = product_of(on_rank.step.operation);
     if (spmm == nullptr || !spmm->overlap) return compute.seconds + communication;
     const Tensor& matrix = tensor_of(on_rank.schedule, spmm->matrix);

@@ -17,6 +17,7 @@ bool other_made_anyway(const LayerChoice& choice) {
 std::vector<std::optional<Operand>> operands_of(const LayerRules& rules) {
     if (!rules.trains) return {std::nullopt};
     if (rules.only) return {rules.only->operand};
+    if (rules.operand) return {*rules.operand};
     return {Operand::product, Operand::gradient};
 }
 

@@ -22,9 +22,9 @@ struct EnumNames<DType> {
 };
 template <>
 struct EnumNames<Role> {
-    static constexpr std::array<std::string_view, 13> names{"adjacency", "features", "labels",  "subset", "vertices",
-                                                            "counts_as", "weight",   "bias",    "moment", "cached",
-                                                            "transient", "edges",    "summands"};
+    static constexpr std::array<std::string_view, 14> names{"adjacency", "features", "labels",   "subset",   "vertices",
+                                                            "counts_as", "weight",   "bias",     "moment",   "cached",
+                                                            "transient", "edges",    "summands", "in_flight"};
 };
 template <>
 struct EnumNames<Phase> {
@@ -96,6 +96,10 @@ struct EnumNames<CutRule> {
 template <>
 struct EnumNames<CloneLoss> {
     static constexpr std::array<std::string_view, 3> names{"none", "shares", "owners"};
+};
+template <>
+struct EnumNames<SyncPart> {
+    static constexpr std::array<std::string_view, 3> names{"to_owners", "to_clones", "adjoint"};
 };
 template <>
 struct EnumNames<NodeAxis> {

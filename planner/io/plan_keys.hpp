@@ -142,6 +142,7 @@ void describe(Archive& archive, Subject<Archive, Numbering>& numbering) {
     archive.field("seed", numbering.seed);
     archive.optional("cut", numbering.cut);
     archive.optional("clones", numbering.clones);
+    archive.optional("delay", numbering.delay);
 }
 
 template <class Archive>

@@ -2,6 +2,7 @@
 
 #include <gnnplan/base/checked.hpp>
 #include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/shared_clones.hpp>
 
 #include <algorithm>
 #include <set>
@@ -81,6 +82,7 @@ bool fits_role(const Tensor& tensor) {
             return (partial.empty() || partial == Axes::parse("y")) &&
                    (dealt || by_heads || is(DType::f32, {Axes::parse("x"), {}, partial}));
         }
+        case Role::in_flight: return is(DType::f32, {Axes::parse("x"), Axes::parse("y"), {}});
         case Role::summands: return is(DType::f32, {{}, Axes::parse("y"), Axes::parse("x")});
         case Role::cached:
         case Role::transient: return true;
@@ -139,7 +141,7 @@ void check_edges(const Schedule& schedule, const Tensor& edges, const Tensor& ma
 // A transpose that uses the nonzeros of a matrix, before it in the table, of the same sizes, cut in the same way.
 void check_structure(const Schedule& schedule, std::size_t id) {
     const Tensor& tensor = schedule.tensors[id];
-    if (!tensor.structure && has_counted_rows(tensor.role))
+    if (!tensor.structure && (tensor.role == Role::edges || tensor.role == Role::summands))
         refuse("tensor " + tensor.name, "edges and summands need a structure");
     if (!tensor.structure) return;
     const auto of = static_cast<std::size_t>(*tensor.structure);
@@ -168,6 +170,13 @@ void check_cut(const Schedule& schedule, const Tensor& tensor) {
         numbering.loss_layers > 0)
         refuse("tensor " + tensor.name,
                "its edges must be those of a cut in as many parts as the grid has ranks along x");
+}
+
+// Groups keep rows in flight where clones get sums of each other's later.
+void check_in_flight(const Schedule& schedule, const Tensor& tensor) {
+    if (tensor.role != Role::in_flight) return;
+    const bool fits = of_groups(schedule, tensor.space) && shares_later(schedule) && !tensor.structure;
+    if (!fits) refuse("tensor " + tensor.name, "no clones get sums of each other's later");
 }
 
 void check_spaces(const Schedule& schedule) {
@@ -225,6 +234,7 @@ void check_tensors(const Schedule& schedule) {
         check_tensor(schedule.grid, tensor);
         check_references(schedule, tensor);
         check_cut(schedule, tensor);
+        check_in_flight(schedule, tensor);
         if (!names.insert(tensor.name).second) refuse("tensor " + tensor.name, "the name is used twice");
         if (tensor.role == Role::adjacency && tensor.layout.columns == Axes::parse("y") && schedule.grid.z > 1) {
             refuse("tensor " + tensor.name, "its contraction side is dealt over y on a grid with z");

@@ -91,10 +91,14 @@ Grid Configuration::grid_of_ranks() const {
 }
 
 std::string other_results(const Configuration& configuration) {
-    const Grid& grid = configuration.grid;
-    if (!grid.grouped()) return "";
-    return "results differ from full-batch training: " + std::to_string(grid.x) +
-           " groups of ranks train apart, each on its part of the graph (0c; docs/cuts.md says by how much)";
+    if (exact(configuration) || rounds(configuration)) return "";
+    const std::string groups =
+        "results differ from full-batch training: " + std::to_string(configuration.grid.x) + " groups of ranks train ";
+    const std::string page = "; docs/cuts.md says by how much)";
+    if (!configuration.delay) return groups + "apart, each on its part of the graph (0c" + page;
+    const std::string epochs = std::to_string(*configuration.delay);
+    return groups + "on sums of each other's that are up to " + std::to_string(2 * *configuration.delay) +
+           " epochs old (cd-" + epochs + page;
 }
 
 std::vector<KeptProduct> products_kept(const Configuration& configuration) {

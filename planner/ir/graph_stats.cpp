@@ -127,10 +127,19 @@ UniformStats UniformStats::with_groups(std::vector<std::int64_t> first) const {
     return known;
 }
 
-std::vector<UniformStats::Band> UniformStats::bands_of_groups(int parts) const {
+// Evenly: as many clones of an owner's vertices in each other group, and as many in each bin.
+std::int64_t UniformStats::shared_clones(int group, int owner, int bin) const {
+    const std::int64_t others = (groups_.back().rows.end - vertices_) / std::ssize(groups_);
+    const std::int64_t shared =
+        group == owner ? std::min(others, vertices_ / std::ssize(groups_)) : others / (std::ssize(groups_) - 1);
+    return balanced_block({0, shared}, bin, bins_of(delay_)).size();
+}
+
+std::vector<UniformStats::Band> UniformStats::bands_of_groups(const Numbering& numbering) const {
+    const int parts = numbering.parts;
     std::int64_t clones = std::llround(replication(parts).value_or(parts) * static_cast<double>(vertices_));
     if (!known_groups_.empty()) clones = known_groups_.back();
-    const std::int64_t loops = nonzeros_ >= vertices_ ? clones - vertices_ : 0;
+    const std::int64_t loops = nonzeros_ >= vertices_ && numbering.delay != 0 ? clones - vertices_ : 0;
     std::vector<Band> bands;
     for (int part = 0; part < parts; ++part) {
         const auto group = static_cast<std::size_t>(part);
@@ -220,7 +229,8 @@ std::shared_ptr<const GraphStats> UniformStats::numbered(const Numbering& number
     result->replication_ = replication_;
     if (numbering.cut != CutRule::none) result->parts_ = numbering.parts;
     result->known_groups_ = known_groups_;
-    if (numbering.clones != CloneLoss::none) result->groups_ = bands_of_groups(numbering.parts);
+    if (numbering.clones != CloneLoss::none) result->groups_ = bands_of_groups(numbering);
+    result->delay_ = numbering.delay;
     if (numbering.loss_layers == 0) return result;
     const std::vector<std::int64_t> needed = loss_rows(numbering.loss_layers);
     std::vector<Band>& bands = result->bands_;

@@ -3,6 +3,7 @@
 
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/pieces.hpp>
+#include <gnnplan/ir/shared_clones.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
@@ -94,6 +95,7 @@ bool exchanges_needed_rows(const Schedule& schedule, TensorId matrix) {
 }
 
 void add_load_and_peak(const Schedule& schedule, const GraphStats& graph, int rank, MemoryPlan& plan) {
+    plan.request_bytes += shared_clone_bytes(schedule, graph, rank);
     plan.load_bytes = load_bytes(schedule, graph, rank);
     plan.order_bytes = order_bytes(graph, schedule.numbering);
     plan.output_vertex_bytes = output_vertex_bytes(schedule, rank);

@@ -8,7 +8,7 @@
 namespace gnnplan {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ModelPart>, 13> parts_by_kind{
+constexpr std::array<std::pair<std::string_view, ModelPart>, 14> parts_by_kind{
     {{GemmStep::kind, ModelPart::gemm},
      {RingGemmStep::kind, ModelPart::gemm},
      {WeightGradStep::kind, ModelPart::weight_gradient},
@@ -16,6 +16,7 @@ constexpr std::array<std::pair<std::string_view, ModelPart>, 13> parts_by_kind{
      {RedistributeStep::kind, ModelPart::redistribution},
      {ReduceScatterStep::kind, ModelPart::reduce_scatter},
      {SumRowsStep::kind, ModelPart::reduce_scatter},
+     {SyncRowsStep::kind, ModelPart::reduce_scatter},
      {AllReduceStep::kind, ModelPart::all_reduce},
      {UpdateStep::kind, ModelPart::update},
      {EdgeStep::kind, ModelPart::edge_values},

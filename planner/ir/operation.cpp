@@ -93,7 +93,7 @@ private:
         add(tensor.rows), add(tensor.columns);
         add(static_cast<std::int64_t>(tensor.dtype) * 2 + (tensor.transposed ? 1 : 0)), add(tensor.sample);
         add(tensor.layout.rows), add(tensor.layout.columns), add(tensor.layout.partial);
-        if (has_counted_rows(tensor.role)) add(tensor_of(schedule_, *tensor.structure));
+        if (has_counted_rows(tensor.role) && tensor.structure) add(tensor_of(schedule_, *tensor.structure));
         if (tensor.role != Role::adjacency) return;
         add(tensor.storage.panel_columns * 2 + (tensor.storage.factored ? 1 : 0));
         add(tensor.storage.splits);
@@ -201,6 +201,10 @@ bool moves_between_spaces(const Schedule& schedule, const Operation& operation) 
 std::optional<TensorId> redistributed(const Operation& operation) {
     return answer<std::optional<TensorId>>(
         operation, {}, [](const auto& s) -> decltype(s.redistributed()) { return s.redistributed(); });
+}
+
+bool in_background(const Operation& operation) {
+    return answer(operation, false, [](const auto& s) -> decltype(s.in_background()) { return s.in_background(); });
 }
 
 std::vector<TensorId> tiled(const Operation& operation) {

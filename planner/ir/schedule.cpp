@@ -2,15 +2,18 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/pieces.hpp>
 #include <gnnplan/ir/schedule.hpp>
+#include <gnnplan/ir/shared_clones.hpp>
 
 #include <algorithm>
 #include <optional>
 
 namespace gnnplan {
 
-bool is_resident(Role role) { return role != Role::transient && role != Role::cached && !has_counted_rows(role); }
+bool is_resident(Role role) {
+    return role != Role::transient && role != Role::cached && role != Role::edges && role != Role::summands;
+}
 
-bool has_counted_rows(Role role) { return role == Role::edges || role == Role::summands; }
+bool has_counted_rows(Role role) { return role == Role::edges || role == Role::summands || role == Role::in_flight; }
 
 bool is_model_state(Role role) { return role == Role::weight || role == Role::bias || role == Role::moment; }
 
@@ -65,6 +68,7 @@ std::int64_t stored_rows(const Schedule& schedule, TensorId adjacency, const Gra
 std::int64_t elements_of(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& tensor = tensor_of(schedule, id);
     const Block block = block_of(schedule, id, rank);
+    if (tensor.role == Role::in_flight) return rows_in_flight(schedule, graph, rank) * block.columns.size();
     if (tensor.role == Role::summands)
         return stored_rows(schedule, *tensor.structure, graph, rank) * block.columns.size();
     if (tensor.role != Role::edges) return block.count();

@@ -50,9 +50,8 @@ void validate(const Tensor& tensor, const ProblemRecord& problem, const std::str
     switch (tensor.role) {
         case Role::adjacency:
             if (!tensor.space || !tensor.column_space) refuse(where, "its size is not the graph's");
-            if (tensor.structure && !problem.graph.symmetric) {
+            if (tensor.structure && !problem.graph.symmetric)
                 refuse(where, "only a symmetric graph's matrix has the pattern of its transpose");
-            }
             if (tensor.storage.factored && problem.graph.edge_weights) {
                 refuse(where, "with weights of edges, values are no products of two scales");
             }
@@ -76,7 +75,8 @@ void validate(const Tensor& tensor, const ProblemRecord& problem, const std::str
         case Role::cached:
         case Role::transient:
         case Role::edges:
-        case Role::summands: break;
+        case Role::summands:
+        case Role::in_flight: break;
     }
 }
 

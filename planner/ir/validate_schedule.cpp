@@ -140,6 +140,8 @@ void check_clones(const Schedule& schedule) {
     const bool clones = numbering.clones != CloneLoss::none;
     if (clones && (numbering.cut == CutRule::none || !schedule.grid.grouped() || numbering.parts != schedule.grid.x))
         refuse("numbering.clones", "each part of a cut is the graph of a group of ranks");
+    if (numbering.delay && (!clones || *numbering.delay < 0 || *numbering.delay > most_delay))
+        refuse("numbering.delay", "sums of clones are 0 to " + std::to_string(most_delay) + " epochs late");
     for (const Tensor& tensor : schedule.tensors) {
         if (tensor.role == Role::counts_as && !clones) refuse("tensor " + tensor.name, "no vertex has clones to count");
     }

@@ -1,9 +1,36 @@
 #include "planner/lower/aggregation.hpp"
 
+#include "planner/lower/dense.hpp"
+
 #include <gnnplan/ir/pieces.hpp>
 
 namespace gnnplan::lower {
 namespace {
+
+// Gives clones of a vertex the sum over all its edges, in place: that of a forward product which has read `own`.
+void sync_sum(Builder& builder, const std::string& step, TensorId sum, TensorId own) {
+    SyncRowsStep to_owners{SyncPart::to_owners, sum}, to_clones{SyncPart::to_clones, sum};
+    if (*builder.delay() > 0) {
+        to_owners.own = own;
+        const Layout layout{Axes::parse("x"), Axes::parse("y"), {}};
+        const std::int64_t columns = builder.tensor(sum).columns;
+        to_owners.in_flight = builder.beside(step + ".to_owners", sum, columns, layout, Role::in_flight);
+        to_clones.in_flight = builder.beside(step + ".to_clones", sum, columns, layout, Role::in_flight);
+    }
+    builder.step(step + ".to_owners", OpKind::aggregate, to_owners);
+    builder.step(step + ".to_clones", OpKind::aggregate, to_clones);
+}
+
+// What a backward product reads: the gradient of the sums over the edges of groups. Others read that of whole sums.
+TensorId sync_gradient(Builder& builder, const std::string& step, TensorId gradient, const std::string& out) {
+    const TensorId own = copy(builder, step + ".copy", gradient, out + ".synced");
+    if (*builder.delay() > 0) {
+        builder.step(step, OpKind::aggregate, SyncRowsStep{SyncPart::adjoint, own});
+    } else {
+        sync_sum(builder, step, own, gradient);
+    }
+    return own;
+}
 
 // A product with the adjacency, summed where the contraction side is split: in spmm_out().
 TensorId spmm(Builder& builder, const std::string& step, int l, Direction direction, TensorId in,
@@ -17,7 +44,12 @@ TensorId spmm(Builder& builder, const std::string& step, int l, Direction direct
         builder.step(step, OpKind::aggregate, product);
         return result;
     };
-    if (partial.empty()) return emit(builder.result_of(product, out, in));
+    if (builder.delay() && direction == Direction::backward) in = sync_gradient(builder, step + ".sync", in, out);
+    if (partial.empty()) {
+        const TensorId made = emit(builder.result_of(product, out, in));
+        if (builder.delay() && direction == Direction::forward) sync_sum(builder, step + ".sync", made, in);
+        return made;
+    }
     const std::string summed = out + ".partial";
     if (builder.tensor(product.matrix).cut()) {
         const TensorId summands = emit(builder.summands(summed, product.matrix, in));

@@ -19,6 +19,7 @@ Builder::Builder(const SiteGraph& model, const Configuration& configuration, con
     schedule_.numbering.permuted = configuration.permutation;
     schedule_.numbering.cut = configuration.cut_rule;
     schedule_.numbering.clones = configuration.clones;
+    schedule_.numbering.delay = configuration.delay;
     const bool draws = configuration.permutation || configuration.cut_rule != CutRule::none;
     schedule_.numbering.seed = draws ? graph.seed : 0;
     schedule_.parameters = model.parameters;
@@ -83,8 +84,10 @@ TensorId Builder::like(const std::string& name, TensorId of, DType dtype) {
     return transient(name, dtype, rows_of(of), tensor(of).columns, tensor(of).layout);
 }
 
-TensorId Builder::beside(const std::string& name, TensorId of, std::int64_t columns, const Layout& layout) {
-    return transient(name, DType::f32, rows_of(of), columns, layout);
+TensorId Builder::beside(const std::string& name, TensorId of, std::int64_t columns, const Layout& layout, Role role) {
+    const TensorId id = transient(name, DType::f32, rows_of(of), columns, layout);
+    schedule_.tensors[static_cast<std::size_t>(id)].role = role;
+    return id;
 }
 
 TensorId Builder::summand(const std::string& name, std::int64_t rows, std::int64_t columns, DType dtype) {
@@ -104,8 +107,7 @@ TensorId Builder::summands(const std::string& name, TensorId matrix, TensorId li
 // A tensor of which ranks have as many rows as they have nonzeros of the matrix, or rows with some.
 TensorId Builder::belonging(const std::string& name, Role role, TensorId matrix, std::int64_t columns,
                             const Layout& layout) {
-    const TensorId id = beside(name, matrix, columns, layout);
-    schedule_.tensors[static_cast<std::size_t>(id)].role = role;
+    const TensorId id = beside(name, matrix, columns, layout, role);
     schedule_.tensors[static_cast<std::size_t>(id)].structure = matrix;
     return id;
 }

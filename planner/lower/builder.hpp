@@ -56,6 +56,8 @@ public:
 
     // Whether rows that train are clones of vertices.
     bool has_clones() const { return schedule_.numbering.clones != CloneLoss::none; }
+    // After how many epochs the clones that this phase works on get sums of each other's; none where they do not.
+    std::optional<int> delay() const { return in_groups() ? schedule_.numbering.delay : std::nullopt; }
 
     // --- residents, created on first use ---
     // The matrix of layer l: |N_l| x |N_(l-1)| of A^T, or |N_(l-1)| x |N_l| of A.
@@ -74,7 +76,8 @@ public:
     // As many rows and columns as `of`, in its layout.
     TensorId like(const std::string& name, TensorId of, DType dtype = DType::f32);
     // The rows of `of`, with other columns and in another layout.
-    TensorId beside(const std::string& name, TensorId of, std::int64_t columns, const Layout& layout);
+    TensorId beside(const std::string& name, TensorId of, std::int64_t columns, const Layout& layout,
+                    Role role = Role::transient);
     // A matrix of which every rank has a summand.
     TensorId summand(const std::string& name, std::int64_t rows, std::int64_t columns, DType dtype = DType::f32);
     // `columns` values for each nonzero of `matrix`, which are split over `split`, and partial sums over `partial`.

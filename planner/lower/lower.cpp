@@ -6,6 +6,8 @@
 #include <gnnplan/ir/applicable.hpp>
 #include <gnnplan/ir/finishes.hpp>
 
+#include <algorithm>
+
 namespace gnnplan::lower {
 namespace {
 
@@ -60,8 +62,22 @@ void check_choices(const Configuration& configuration) {
     }
 }
 
+// Clones get sums of each other's; late ones are of what layers read, and the gradients of weights need them.
+void check_delay(const SiteGraph& model, const Configuration& configuration) {
+    if (!configuration.delay) return;
+    if (!configuration.grid.grouped()) refuse("ranks that train together have no clones", "delay");
+    const Distribution parts{Sharing::cut, configuration.grid};
+    if (const auto why = why_not_on(model, parts, configuration.attention)) refuse(std::string(*why), "delay");
+    if (*configuration.delay == 0) return;
+    const bool read = std::ranges::all_of(configuration.forward, [](Order o) { return o == Order::sparse_first; }) &&
+                      std::ranges::all_of(configuration.operands, [](Operand o) { return o == Operand::product; });
+    if (!read || configuration.cached_aggregation)
+        refuse("late sums are made in every epoch, of what layers read, and kept for gradients of weights", "delay");
+}
+
 // Groups train on graphs of their own, of whose vertices they compute all.
-void check_groups(const Configuration& configuration) {
+void check_groups(const SiteGraph& model, const Configuration& configuration) {
+    check_delay(model, configuration);
     if (!configuration.grid.grouped()) return;
     const bool replicated = configuration.sharing == Sharing::replicated && configuration.grid.z == 1;
     if (!replicated || configuration.loss_rows || configuration.backward.empty())
@@ -159,7 +175,7 @@ void lower_evaluation(Builder& builder, const GraphShape& graph, std::optional<T
 
 Schedule lower(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph) {
     check(model, configuration);
-    check_groups(configuration);
+    check_groups(model, configuration);
     Builder builder(model, configuration, graph);
     const std::optional<TensorId> cached = lower_setup(builder);
     builder.begin_phase(Phase::epoch);

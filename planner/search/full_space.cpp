@@ -26,6 +26,11 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const D
     if (space.options.constant_input) rules.constant_input = true;
     if (space.options.forward) rules.forward = (*space.options.forward)[l - 1];
     if (space.options.backward) rules.backward = (*space.options.backward)[depth - l];
+    // Late sums are of what a layer reads, and so are results; their gradients need what was summed.
+    if (space.options.delay.value_or(0) > 0) {
+        rules.forward = Order::sparse_first, rules.operand = Operand::product;
+        rules.cachable = false;
+    }
     return enumerate::layer_choices(rules, undominated_only);
 }
 

@@ -125,6 +125,12 @@ std::vector<Distribution> grid_of_groups(const Space& space) {
     if (grid.size() != space.ranks || grid.x < 2 || grid.z > 1)
         refuse(std::to_string(space.ranks) + " ranks form no grid " + grid.text() + " of several groups", "`grid`",
                "4x2 is four groups of two ranks");
+    const Distribution parts_of_sums{Sharing::cut, grid};
+    const std::optional<std::string_view> no_sums = why_not_on(space.model, parts_of_sums, AttentionScores::recompute);
+    if (options.delay && no_sums) refuse(std::string(*no_sums), "`inexact`", "`0c` works with every model");
+    const Orders sparse_first(space.depth(), Order::sparse_first);
+    if (options.delay.value_or(0) > 0 && options.forward.value_or(sparse_first) != sparse_first)
+        refuse("late sums are of what layers read", "`forward`", "leave it out: the sparse matrix comes first");
     enumerate::Asked question = asked(space);
     question.cuts_are_known = space.graph->exact() || space.graph->replication(grid.x).has_value();
     if (const auto why = enumerate::why_no_cut(question)) refuse(*why, "`inexact`", "");

@@ -61,6 +61,9 @@ public:
     std::int64_t training_vertices() const override { return training_vertices_; }
     std::vector<std::int64_t> loss_rows(int layers) const override;
     std::vector<std::int64_t> groups() const override;
+    std::int64_t shared_clones(int group, int owner, int bin) const override {
+        return clones() != nullptr ? clones()->shared_clones(group, owner, bin) : 0;
+    }
     // Works the order out anew (make_order) unless the numbering is this object's: keep the result.
     std::shared_ptr<const GraphStats> numbered(const Numbering& numbering) const override;
     // Keeps the last few results of numbered() from now on, as long as this object or a copy is there: who asks again

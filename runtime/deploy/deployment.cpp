@@ -55,6 +55,7 @@ void Deployment::build(int index, bool last, std::size_t first_step) {
     first_step_ = first_step;
     std::optional<exec::SparseBlocks> blocks;
     if (executor_ && exec::same_blocks(executor_->schedule(), next.schedule)) blocks = executor_->release_blocks();
+    if (executor_) executor_->drain();
     executor_.reset(), output_rows_ = {}, of_groups_ = {};
     keep_tuning_peak();
     if (last) cached_features_.reset();  // one more buffer of reading from here on
@@ -141,19 +142,14 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
         comm::agree(comm_, [&] { counts = count(schedule, loaded); });
     }
     comm::agree(comm_, [&] {
-        of_groups_ = scales_of_groups(plan_, schedule, *counts, tracker_);
+        of_groups_ = scales_of_groups(plan_, schedule, *counts, scales_, tracker_);
         const Footprint predicted = footprint(schedule, *counts, loaded, device_.memory());
         predicted_.peak_bytes_per_rank = predicted.tensors;
         predicted_.host_peak_bytes = predicted.host;
         if (share_) check_memory(plan_, schedule, *counts, device_.memory());  // nobody could count before
-        const auto expected = [&](Phase phase, std::size_t first = 0) {
-            std::vector<measure::StepSample> bytes = expected_bytes(schedule, phase, *counts, comm_.rank());
-            std::fill_n(bytes.begin(), first, measure::StepSample{});
-            return measure::StepLog(std::move(bytes));
-        };
-        measured_.setup = expected(Phase::setup);
-        measured_.epoch = expected(Phase::epoch, first_step_);
-        measured_.evaluation = expected(Phase::evaluation);
+        measured_.setup = measure::StepLog(expected_bytes(schedule, Phase::setup, *counts, comm_.rank()));
+        measured_.epoch = expected_epochs(schedule, *counts, comm_.rank(), first_step_);
+        measured_.evaluation = measure::StepLog(expected_bytes(schedule, Phase::evaluation, *counts, comm_.rank()));
         executor_ = std::make_unique<exec::Executor>(schedule, counts, comm_, device_, tracker_, clock_);
         const double start = clock_.now();
         if (blocks) {
@@ -234,6 +230,7 @@ std::vector<measure::StepSample> Deployment::run(Phase phase, std::int64_t epoch
 }
 
 void Deployment::report(RunReport& report) {
+    executor_->drain();
     keep_tuning_peak();
     report.predicted = predicted_;
     if (tuning_peak_) {

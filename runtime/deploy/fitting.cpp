@@ -59,13 +59,13 @@ std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, co
 }
 
 GroupScales scales_of_groups(const Plan& plan, const Schedule& schedule, const exec::NumberedCounts& counts,
-                             exec::MemoryTracker& tracker) {
+                             const data::DegreeScales& whole, exec::MemoryTracker& tracker) {
     if (counts.clones() == nullptr) return {};
     if (counts.groups() != schedule.grid.groups)
         throw Error(ErrorCode::mismatch, "on this graph groups have other clones than in the plan", "plan",
                     "plan again with `graph` and this path");
-    data::DegreeScales scales = data::stored_scales(counts.clones()->graph, plan.problem.graph.normalisation);
-    exec::Charge charge(tracker, load::held_bytes({}, scales), exec::Holder::host);
+    exec::CloneScales scales = exec::scales_of_clones(*counts.clones(), whole, plan.problem.graph.normalisation);
+    exec::Charge charge(tracker, load::held_bytes({}, scales.scales), exec::Holder::host);
     return {std::move(scales), std::move(charge)};
 }
 

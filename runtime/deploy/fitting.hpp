@@ -4,6 +4,7 @@
 #include "runtime/blocks/block.hpp"
 #include "runtime/data/dataset.hpp"
 #include "runtime/deploy/device_room.hpp"
+#include "runtime/exec/clone_rows.hpp"
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/exec/memory_tracker.hpp"
 
@@ -23,13 +24,13 @@ std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, co
 
 // The scales of the graphs of groups, and the memory that they take.
 struct GroupScales {
-    data::DegreeScales scales;
+    exec::CloneScales scales;
     exec::Charge charge;
 };
-// Those of a numbering that has clones; else none. Throws ErrorCode::mismatch where
+// Those of a numbering that has clones; else none. `whole` are those of the graph. Throws ErrorCode::mismatch where
 // groups have other clones than those that the plan was made for: their rows would be others.
 GroupScales scales_of_groups(const Plan& plan, const Schedule& schedule, const exec::NumberedCounts& counts,
-                             exec::MemoryTracker& tracker);
+                             const data::DegreeScales& whole, exec::MemoryTracker& tracker);
 
 // Those of `usable` that the plan's memory and the room on the devices allow on this graph, as the only ones that run;
 // `memory` is what their tensors lie in, here and below. A plan made without --memory allows all, and so do devices of

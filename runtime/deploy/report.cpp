@@ -2,6 +2,7 @@
 
 #include "runtime/measure/clock.hpp"
 
+#include <gnnplan/ir/shared_clones.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
@@ -97,6 +98,15 @@ std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase 
         expected[i] = {0, traffic.sent_bytes, traffic.received_bytes};
     }
     return expected;
+}
+
+measure::StepLog expected_epochs(const Schedule& schedule, const GraphStats& graph, int rank, std::size_t first_step) {
+    std::vector<std::vector<measure::StepSample>> by_epoch;
+    for (std::int64_t epoch = 0; epoch < turns_until_all_repeat(schedule); ++epoch) {
+        by_epoch.push_back(expected_bytes(at_turn(schedule, epoch), Phase::epoch, graph, rank));
+        std::fill_n(by_epoch.back().begin(), first_step, measure::StepSample{});
+    }
+    return {std::move(by_epoch), static_cast<std::size_t>(bins_of(schedule.numbering.delay))};
 }
 
 std::vector<measure::StepLog> gather_logs(comm::Communicator& comm, const measure::StepLog& log) {

@@ -21,6 +21,9 @@ namespace gnnplan::deploy {
 std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, const GraphStats& graph,
                                                 int rank);
 
+// A log of epochs that expects what each of them will count; steps before `first_step` do not run.
+measure::StepLog expected_epochs(const Schedule& schedule, const GraphStats& graph, int rank, std::size_t first_step);
+
 // Collective. Every rank's log, in rank order.
 std::vector<measure::StepLog> gather_logs(comm::Communicator& comm, const measure::StepLog& log);
 

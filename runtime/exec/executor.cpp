@@ -33,7 +33,11 @@ Executor::Executor(const Schedule& schedule, std::shared_ptr<const NumberedCount
       store_(schedule, *counts_, rank_in(schedule, comm), device, tracker),
       world_(comm, traffic_),
       device_(device),
-      clock_(clock) {}
+      clock_(clock) {
+    const auto& steps = schedule.steps;
+    if (std::ranges::any_of(steps, [](const Step& step) { return in_background(step.operation); }))
+        background_.emplace(world_);
+}
 
 // Calls write(rows, values) for the rows of a tensor's block, as many at a time as the device has room for.
 template <class T, class Write>
@@ -82,7 +86,8 @@ void Executor::fill(TensorId id, const data::Dataset& dataset) {
         case Role::cached:
         case Role::transient:
         case Role::edges:
-        case Role::summands: break;
+        case Role::summands:
+        case Role::in_flight: break;
     }
 }
 
@@ -143,7 +148,8 @@ std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& 
     const kernels::PassValues* pass = device_.begin_pass(kernels::pass_values(settings.epoch, settings.update.adam));
     for (std::size_t i = first_step; i < steps.size(); ++i) {
         if (steps[i].phase != phase) continue;
-        const StepContext context{store_, device_.table(), world_, settings, pass, i};
+        Background* const background = background_ ? &*background_ : nullptr;
+        const StepContext context{store_, device_.table(), world_, settings, pass, i, background, epochs_run_};
         traffic_.reset();
         device_.mark(2 * i, clock_.now());
         std::visit([&](const auto& operation) { run_step(operation, context); }, steps[i].operation);
@@ -153,10 +159,15 @@ std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& 
         if (observer) observer(steps[i], *this);
     }
     device_.finish();
+    if (phase == Phase::epoch) ++epochs_run_;
     for (std::size_t i = first_step; i < steps.size(); ++i) {
         if (steps[i].phase == phase) samples[i].seconds = device_.seconds(2 * i, 2 * i + 1);
     }
     return samples;
+}
+
+void Executor::drain() {
+    if (background_) background_->drain();
 }
 
 // Loss and counts, the only doubles, are taken as soon as they are summed: their memory is reused by later steps.

@@ -10,6 +10,7 @@
 #include "kernels/device.hpp"
 #include "runtime/comm/counting.hpp"
 #include "runtime/data/dataset.hpp"
+#include "runtime/exec/background.hpp"
 #include "runtime/exec/graph_counts.hpp"
 #include "runtime/exec/pass.hpp"
 #include "runtime/exec/store.hpp"
@@ -19,6 +20,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -34,10 +36,10 @@ public:
     Executor(const Schedule& schedule, std::shared_ptr<const NumberedCounts> counts, comm::Communicator& comm,
              kernels::Device& device, MemoryTracker& tracker, measure::Clock& clock);
 
-    // `scales_of_groups`: where vertices have clones, those of the counts' clones.
+    // `scales_of_clones`: where vertices have clones, those of the counts' clones.
     void build_blocks(const data::Graph& graph, const data::DegreeScales& scales,
-                      const data::DegreeScales& scales_of_groups = {}) {
-        store_.build_blocks(graph, scales, *counts_, scales_of_groups);
+                      const CloneScales& scales_of_clones = {}) {
+        store_.build_blocks(graph, scales, *counts_, scales_of_clones);
     }
     // In place of build_blocks(), those of an executor whose schedule has the same_blocks().
     void adopt_blocks(SparseBlocks blocks) { store_.adopt_blocks(std::move(blocks)); }
@@ -65,6 +67,9 @@ public:
     // schedule; those of steps that it does not run are 0.
     std::vector<measure::StepSample> run(Phase phase, const PassSettings& settings, const Observer& observer = {},
                                          std::size_t first_step = 0);
+
+    // Collective: waits for messages of earlier epochs that nobody will read. After the last epoch.
+    void drain();
 
     const Schedule& schedule() const { return store_.schedule(); }
     const data::VertexOrder& order() const { return counts_->order(); }  // until fill()
@@ -100,6 +105,8 @@ private:
     comm::CountingCommunicator world_;
     kernels::Device& device_;
     measure::Clock& clock_;
+    std::optional<Background> background_;  // where messages travel on
+    std::int64_t epochs_run_ = 0;
     double loss_sum_ = 0;
     std::array<double, 3> correct_{};
 };

@@ -3,6 +3,7 @@
 
 #include "kernels/device.hpp"
 #include "runtime/comm/communicator.hpp"
+#include "runtime/exec/background.hpp"
 #include "runtime/exec/pass.hpp"
 #include "runtime/exec/store.hpp"
 
@@ -18,8 +19,10 @@ struct StepContext {
     const kernels::Table& kernels;
     comm::Communicator& world;
     const PassSettings& settings;
-    const kernels::PassValues* pass;  // on the device
-    std::size_t step;                 // index in the schedule
+    const kernels::PassValues* pass;   // on the device
+    std::size_t step;                  // index in the schedule
+    Background* background = nullptr;  // where the schedule has messages that travel on
+    std::int64_t turn = 0;             // epochs that this executor has run
 };
 
 // Whether the result of the step is sums of squares, which floats hold as kernels::SquareSum.
@@ -34,6 +37,7 @@ std::vector<ProductKernel> choose_kernels(const SpmmStep& step, const StepContex
 void run_step(const RowRequestStep& step, const StepContext& context);
 void run_step(const ReduceScatterStep& step, const StepContext& context);
 void run_step(const SumRowsStep& step, const StepContext& context);
+void run_step(const SyncRowsStep& step, const StepContext& context);
 void run_step(const GemmStep& step, const StepContext& context);
 void run_step(const RingGemmStep& step, const StepContext& context);
 void run_step(const RedistributeStep& step, const StepContext& context);

@@ -2,6 +2,8 @@
 // has memory of its own, so offsets behind it move down by its size; the two together take exactly the planned bytes.
 #include "runtime/exec/store.hpp"
 
+#include <gnnplan/ir/shared_clones.hpp>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -55,7 +57,8 @@ struct CutFrom {
 
 bool same_blocks(const Schedule& a, const Schedule& b) {
     return a.grid == b.grid && a.numbering == b.numbering && !exchanges_indices(a) && !exchanges_indices(b) &&
-           !reorders_edges(a) && !reorders_edges(b) && cuts_of(a) == cuts_of(b);
+           !reorders_edges(a) && !reorders_edges(b) && !shares_clones(a) && !shares_clones(b) &&
+           cuts_of(a) == cuts_of(b);
 }
 
 Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernels::Device& device,
@@ -82,15 +85,16 @@ Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernel
 }
 
 void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::NumberedCounts& counts,
-                         const data::DegreeScales& scales_of_groups) {
+                         const CloneScales& scales_of_clones) {
     std::vector<const RowRequestStep*> requests(schedule_.tensors.size(), nullptr);
     for (const Step& step : schedule_.steps) {
         if (const auto matrix = requested_rows(step.operation))
             requests[static_cast<std::size_t>(*matrix)] = &std::get<RowRequestStep>(step.operation);
     }
     const CutFrom whole{graph, scales, counts};
-    const CutFrom groups =
-        counts.clones() != nullptr ? CutFrom{counts.clones()->graph, scales_of_groups, counts.of_groups()} : whole;
+    const CutFrom groups = counts.clones() != nullptr
+                               ? CutFrom{counts.clones()->graph, scales_of_clones.scales, counts.of_groups()}
+                               : whole;
     const auto source = [&](const Tensor& matrix) -> const CutFrom& { return matrix.in_groups() ? groups : whole; };
     // Orders come first: what is needed to find them is gone before there are any blocks.
     for (const Step& step : schedule_.steps) {
@@ -114,6 +118,8 @@ void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& sca
                                 data::cutting_order(of.graph, of.counts), device_, tracker_);
         }
     }
+    if (shares_clones(schedule_))
+        clone_rows_.emplace(schedule_, rank_, *counts.clones(), scales_of_clones, device_, tracker_);
 }
 
 SparseBlocks Store::release_blocks() {

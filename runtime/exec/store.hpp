@@ -4,6 +4,7 @@
 
 #include "kernels/views.hpp"
 #include "runtime/exec/arena.hpp"
+#include "runtime/exec/clone_rows.hpp"
 #include "runtime/exec/edge_order.hpp"
 #include "runtime/exec/model_state.hpp"
 #include "runtime/exec/sparse.hpp"
@@ -35,9 +36,9 @@ public:
     Store(const Schedule& schedule, const GraphStats& graph, int rank, kernels::Device& device, MemoryTracker& tracker);
 
     // Cuts this rank's sparse blocks out of the graph, and out of those of groups, which have scales of their own where
-    // vertices have clones. `counts` is numbered as the schedule says.
+    // vertices have clones, and finds its clones that share sums. `counts` is numbered as the schedule says.
     void build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::NumberedCounts& counts,
-                      const data::DegreeScales& scales_of_groups = {});
+                      const CloneScales& scales_of_clones = {});
     // Hands the blocks over; the store is of no use then. Another one whose schedule has the same_blocks() takes them
     // in place of build_blocks().
     SparseBlocks release_blocks();
@@ -56,6 +57,8 @@ public:
         const auto& scales = scales_[static_cast<std::size_t>(matrix)];
         return scales ? &*scales : nullptr;
     }
+    // Clones that get sums of each other's; null where there are none.
+    const CloneRows* clone_rows() const { return clone_rows_ ? &*clone_rows_ : nullptr; }
     // Says where `from` has each edge of `to` (EdgeTransposeStep, EdgeGatherStep).
     const EdgeOrder& edge_order(TensorId from, TensorId to) const { return edge_orders_.at({from, to}); }
     // Collective: see SparsePart.
@@ -109,6 +112,7 @@ private:
     std::vector<SpmmBuffers> buffers_;                // per step; of products
     std::vector<std::int64_t> elements_;              // per tensor; 0 of sparse ones
     std::map<std::pair<TensorId, TensorId>, EdgeOrder> edge_orders_;
+    std::optional<CloneRows> clone_rows_;
     Arena arena_;
 };
 

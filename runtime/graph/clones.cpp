@@ -3,7 +3,10 @@
 #include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <utility>
 
 namespace gnnplan::data {
@@ -17,25 +20,27 @@ void visit_edges(const Csr& matrix, const std::vector<std::int16_t>& parts, std:
     }
 }
 
+// A clone of a vertex.
+struct InGroup {
+    int group;
+    std::int32_t clone;
+};
+
 class CloneMaker {
 public:
-    CloneMaker(const Graph& graph, const Cut& cut, int groups) : graph_(graph), cut_(cut), groups_(groups) {}
+    CloneMaker(const Graph& graph, const Cut& cut, const CloneRules& rules)
+        : graph_(graph), cut_(cut), rules_(rules), row_(at(rules.groups)) {}
 
-    Clones make(CloneLoss loss) {
-        list_clones();
+    Clones make() {
         Clones made;
-        made.first.push_back(0);
-        for (const auto& vertices : of_group_) {
-            made.first.push_back(made.first.back() + std::ssize(vertices));
-            made.vertices.vertex.insert(made.vertices.vertex.end(), vertices.begin(), vertices.end());
-        }
-        ensure(made.first.back() < std::numeric_limits<std::int32_t>::max(), "clones are numbered in 32 bits");
+        list_clones(made);
         made.graph.symmetric = graph_.symmetric;
         made.graph.weighted = graph_.weighted;
         made.graph.share = true;
-        made.graph.out = matrix_of(graph_.out, cut_.out, made.first);
-        if (!graph_.symmetric) made.graph.in = matrix_of(graph_.in, cut_.in, made.first);
-        made.counts_as = counts(loss);
+        made.graph.out = matrix_of(graph_.out, cut_.out);
+        if (!graph_.symmetric) made.graph.in = matrix_of(graph_.in, cut_.in);
+        made.counts_as = counts();
+        if (rules_.delay) deal_turns(made);
         return made;
     }
 
@@ -48,63 +53,118 @@ private:
         visit_edges(graph_.in, cut_.in, vertex, [&](std::int64_t, std::int32_t, std::int16_t p) { visit(p); });
     }
 
-    void list_clones() {
-        of_group_.resize(at(groups_));
-        std::vector<std::int64_t> last(at(groups_), -1);  // vertex of which the group has a clone
+    void list_clones(Clones& made) {
+        std::vector<std::vector<std::int32_t>> of_group(at(rules_.groups));
+        std::vector<std::int64_t> last(at(rules_.groups), -1);  // vertex of which the group has a clone
+        first_.assign(at(graph_.vertices() + 1), 0);
         for (std::int64_t v = 0; v < graph_.vertices(); ++v) {
             const auto add = [&](std::int32_t p) {
-                if (std::exchange(last[at(p)], v) != v) of_group_[at(p)].push_back(static_cast<std::int32_t>(v));
+                if (std::exchange(last[at(p)], v) == v) return;
+                of_group[at(p)].push_back(static_cast<std::int32_t>(v));
+                ++first_[at(v + 1)];
             };
             visit_parts(v, add);
             add(cut_.owner[at(v)]);
         }
+        std::partial_sum(first_.begin(), first_.end(), first_.begin());
+        ensure(first_.back() < std::numeric_limits<std::int32_t>::max(), "clones are numbered in 32 bits");
+        clones_.resize(at(first_.back()));
+        std::vector<std::int64_t> next(first_.begin(), first_.end() - 1);
+        std::vector<std::int32_t>& vertices = made.vertices.vertex;
+        made.first.push_back(0);
+        for (int p = 0; p < rules_.groups; ++p) {
+            for (const std::int32_t v : of_group[at(p)]) {
+                clones_[at(next[at(v)]++)] = {p, static_cast<std::int32_t>(vertices.size())};
+                vertices.push_back(v);
+            }
+            made.first.push_back(std::ssize(vertices));
+        }
     }
 
-    Csr matrix_of(const Csr& matrix, const std::vector<std::int16_t>& parts,
-                  const std::vector<std::int64_t>& first) const {
-        Csr made;
-        made.vertices = first.back();
-        made.row_start.push_back(0);
-        std::vector<std::int32_t> clone(at(graph_.vertices()));  // of each vertex in this group
-        for (int p = 0; p < groups_; ++p) {
-            for (std::size_t i = 0; i < of_group_[at(p)].size(); ++i)
-                clone[at(of_group_[at(p)][i])] = static_cast<std::int32_t>(first[at(p)]) + static_cast<std::int32_t>(i);
-            for (const std::int32_t v : of_group_[at(p)]) {
-                for (std::int64_t e = matrix.row_start[at(v)]; e < matrix.row_start[at(v) + 1]; ++e) {
-                    const std::int32_t u = matrix.column[at(e)];
-                    if (u != v && parts[at(e)] != p) continue;
-                    made.column.push_back(clone[at(u)]);
-                    if (matrix.weighted()) made.weight.push_back(matrix.weight[at(e)]);
-                }
-                made.row_start.push_back(std::ssize(made.column));
+    // Those of a vertex, by group.
+    std::span<const InGroup> clones_of(std::int64_t vertex) const {
+        return std::span(clones_).subspan(at(first_[at(vertex)]), at(first_[at(vertex + 1)] - first_[at(vertex)]));
+    }
+    std::int32_t clone_in(int group, std::int64_t vertex) const {
+        return std::ranges::lower_bound(clones_of(vertex), group, {}, &InGroup::group)->clone;
+    }
+    // Calls visit(entry, clone of the row, group) for each nonzero of a row, in each group that has it.
+    template <class Visit>
+    void visit_clones(const Csr& matrix, const std::vector<std::int16_t>& parts, std::int64_t v, const Visit& visit) {
+        for (const InGroup& each : clones_of(v)) row_[at(each.group)] = each.clone;
+        for (std::int64_t e = matrix.row_start[at(v)]; e < matrix.row_start[at(v) + 1]; ++e) {
+            if (matrix.column[at(e)] != v || rules_.delay == 0) {
+                visit(e, row_[at(parts[at(e)])], parts[at(e)]);
+                continue;
             }
+            for (const InGroup& each : clones_of(v)) visit(e, each.clone, each.group);
+        }
+    }
+
+    // Nonzeros of a row ascend, and so do their clones in a group.
+    Csr matrix_of(const Csr& matrix, const std::vector<std::int16_t>& parts) {
+        Csr made;
+        made.vertices = std::ssize(clones_);
+        made.row_start.assign(clones_.size() + 1, 0);
+        for (std::int64_t v = 0; v < graph_.vertices(); ++v)
+            visit_clones(matrix, parts, v, [&](std::int64_t, std::int32_t row, int) { ++made.row_start[at(row + 1)]; });
+        std::partial_sum(made.row_start.begin(), made.row_start.end(), made.row_start.begin());
+        made.column.resize(at(made.row_start.back()));
+        if (matrix.weighted()) made.weight.resize(made.column.size());
+        std::vector<std::int64_t> next(made.row_start.begin(), made.row_start.end() - 1);
+        for (std::int64_t v = 0; v < graph_.vertices(); ++v) {
+            visit_clones(matrix, parts, v, [&](std::int64_t e, std::int32_t row, int group) {
+                const std::int64_t to = next[at(row)]++;
+                made.column[at(to)] = clone_in(group, matrix.column[at(e)]);
+                if (matrix.weighted()) made.weight[at(to)] = matrix.weight[at(e)];
+            });
         }
         return made;
     }
 
-    std::vector<float> counts(CloneLoss loss) const {
-        std::vector<float> counted;
-        std::vector<std::int64_t> edges(at(graph_.vertices()), 0);
-        for (std::int64_t v = 0; v < graph_.vertices(); ++v) visit_parts(v, [&](std::int32_t) { ++edges[at(v)]; });
-        for (int p = 0; p < groups_; ++p) {
-            for (const std::int32_t v : of_group_[at(p)]) {
-                std::int64_t here = 0;
-                visit_parts(v, [&](std::int32_t part) { here += part == p ? 1 : 0; });
-                const bool owner = cut_.owner[at(v)] == p;
-                const bool by_share = loss == CloneLoss::shares && edges[at(v)] > 0;
-                counted.push_back(
-                    by_share ? static_cast<float>(static_cast<double>(here) / static_cast<double>(edges[at(v)]))
-                    : owner  ? 1.0F
-                             : 0.0F);
+    std::vector<float> counts() const {
+        std::vector<float> counted(clones_.size());
+        std::vector<std::int64_t> here(at(rules_.groups));
+        for (std::int64_t v = 0; v < graph_.vertices(); ++v) {
+            for (const InGroup& each : clones_of(v)) here[at(each.group)] = 0;
+            std::int64_t edges = 0;
+            visit_parts(v, [&](std::int32_t p) { ++here[at(p)], ++edges; });
+            for (const InGroup& each : clones_of(v)) {
+                const bool by_share = rules_.loss == CloneLoss::shares && edges > 0;
+                const double share = by_share ? static_cast<double>(here[at(each.group)]) / static_cast<double>(edges)
+                                     : cut_.owner[at(v)] == each.group ? 1
+                                                                       : 0;
+                counted[at(each.clone)] = static_cast<float>(share);
             }
         }
         return counted;
     }
 
+    // Vertices with several clones take turns; the owner has one of them.
+    void deal_turns(Clones& made) const {
+        const int bins = bins_of(rules_.delay);
+        made.owner.resize(clones_.size()), made.bin.resize(clones_.size());
+        made.shared.assign(at(std::int64_t{rules_.groups} * rules_.groups * bins), 0);
+        std::int64_t split = 0;
+        for (std::int64_t v = 0; v < graph_.vertices(); ++v) {
+            const std::span<const InGroup> clones = clones_of(v);
+            const std::int64_t bin = clones.size() > 1 ? split++ % bins : -1;
+            const std::int32_t owner = cut_.owner[at(v)];
+            for (const InGroup& each : clones) {
+                made.owner[at(each.clone)] = owner;
+                made.bin[at(each.clone)] = static_cast<std::int32_t>(bin);
+                if (bin < 0) continue;
+                ++made.shared[at((std::int64_t{each.group} * rules_.groups + owner) * bins + bin)];
+            }
+        }
+    }
+
     const Graph& graph_;
     const Cut& cut_;
-    int groups_;
-    std::vector<std::vector<std::int32_t>> of_group_;  // vertices, ascending
+    CloneRules rules_;
+    std::vector<std::int64_t> first_;  // of each vertex, in the next
+    std::vector<InGroup> clones_;
+    std::vector<std::int32_t> row_;  // by group: the clone of the vertex that is looked at
 };
 
 std::int64_t bytes_of(const Csr& matrix) {
@@ -117,7 +177,16 @@ std::int64_t bytes_of(const Csr& matrix) {
 
 std::int64_t Clones::bytes() const {
     return vertices.bytes() + static_cast<std::int64_t>(counts_as.size() * sizeof(float)) + bytes_of(graph.out) +
-           bytes_of(graph.in);
+           bytes_of(graph.in) +
+           static_cast<std::int64_t>((owner.size() + bin.size()) * sizeof(std::int32_t) +
+                                     shared.size() * sizeof(std::int64_t));
+}
+
+std::int64_t Clones::shared_clones(int group, int of, int in_bin) const {
+    if (shared.empty()) return 0;
+    const std::int64_t pairs = std::int64_t{groups()} * groups();
+    const std::int64_t bins = std::ssize(shared) / pairs;
+    return shared[at((std::int64_t{group} * groups() + of) * bins + in_bin)];
 }
 
 std::vector<std::uint8_t> Clones::subsets(const std::vector<std::uint8_t>& of_vertices) const {
@@ -129,13 +198,13 @@ std::vector<std::uint8_t> Clones::subsets(const std::vector<std::uint8_t>& of_ve
 }
 
 Clones clones_of(const Graph& graph, const Numbering& numbering) {
-    return clones_of(graph, cut(graph, numbering.cut, numbering.parts, numbering.seed), numbering.parts,
-                     numbering.clones);
+    return clones_of(graph, cut(graph, numbering.cut, numbering.parts, numbering.seed),
+                     {numbering.parts, numbering.clones, numbering.delay});
 }
 
-Clones clones_of(const Graph& graph, const Cut& cut, int groups, CloneLoss loss) {
-    ensure(loss != CloneLoss::none && graph.drawn.empty(), "clones train, on all edges");
-    return CloneMaker(graph, cut, groups).make(loss);
+Clones clones_of(const Graph& graph, const Cut& cut, const CloneRules& rules) {
+    ensure(rules.loss != CloneLoss::none && graph.drawn.empty(), "clones train, on all edges");
+    return CloneMaker(graph, cut, rules).make();
 }
 
 }  // namespace gnnplan::data

@@ -1,5 +1,6 @@
 #include "tests/integration/expectations.hpp"
 
+#include <gnnplan/ir/shared_clones.hpp>
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
@@ -164,8 +165,9 @@ void check_outputs(const TestProblem& problem, const std::vector<RankRun>& runs)
 
 ::testing::AssertionResult bytes_as_predicted(const Schedule& schedule, int rank, const RankRun& run) {
     if (auto result = pass_as_predicted(schedule, run, Phase::setup, rank, run.setup); !result) return result;
-    for (const RankEpoch& epoch : run.epochs) {
-        if (auto result = pass_as_predicted(schedule, run, Phase::epoch, rank, epoch.steps); !result) return result;
+    for (std::size_t e = 0; e < run.epochs.size(); ++e) {
+        const Schedule turn = at_turn(schedule, static_cast<std::int64_t>(e));
+        if (auto result = pass_as_predicted(turn, run, Phase::epoch, rank, run.epochs[e].steps); !result) return result;
     }
     return pass_as_predicted(schedule, run, Phase::evaluation, rank, run.evaluation);
 }

@@ -89,11 +89,12 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     {
         const data::DegreeScales scales = data::stored_scales(graph, problem.network().matrix.normalisation);
         const exec::Charge loaded(tracker, loaded_bytes(graph, scales), exec::Holder::host);
-        data::DegreeScales scales_of_groups;
+        exec::CloneScales scales_of_groups;
         exec::Charge cloned;
         if (counts->clones() != nullptr) {
-            scales_of_groups = data::stored_scales(counts->clones()->graph, problem.network().matrix.normalisation);
-            cloned = exec::Charge(tracker, loaded_bytes({}, scales_of_groups), exec::Holder::host);
+            scales_of_groups =
+                exec::scales_of_clones(*counts->clones(), scales, problem.network().matrix.normalisation);
+            cloned = exec::Charge(tracker, loaded_bytes({}, scales_of_groups.scales), exec::Holder::host);
         }
         executor.build_blocks(graph, scales, scales_of_groups);
     }
@@ -107,6 +108,7 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
         for (int epoch = 1; epoch <= epochs; ++epoch) {
             run.epochs.push_back(run_epoch(problem, executor, static_cast<std::uint32_t>(epoch)));
         }
+        executor.drain();
         run.evaluation = executor.run(Phase::evaluation, pass_settings(problem, 0, false));
         run.correct = executor.correct();
     }

@@ -86,6 +86,37 @@ TEST_P(AddRows, EqualsReference) {
     }
 }
 
+class ScaleRows : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, ScaleRows, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
+
+// Rows that are not named stay; without an index the first ones are named, and without factors rows are cleared even
+// where they hold no number.
+TEST_P(ScaleRows, EqualsReference) {
+    std::mt19937 random(11);
+    constexpr std::int64_t all = 50;
+    for (const std::int64_t count : {0, 1, 30}) {
+        std::vector<std::int32_t> index(all);
+        std::iota(index.begin(), index.end(), 0);
+        std::shuffle(index.begin(), index.end(), random);
+        index.resize(static_cast<std::size_t>(count));
+        std::vector<float> factor;
+        for (std::int64_t i = 0; i < count; ++i) factor.push_back(static_cast<float>(random() % 7) - 3);
+        for (const std::int64_t columns : {0, 1, 4, 41, 128}) {
+            for (const int missing : {0, 1, 2}) {
+                Owned got = Owned(all, columns, missing).fill(random, 99);
+                if (missing == 2 && columns > 0 && count > 0)
+                    got.view().row(index.front())[0] = std::numeric_limits<float>::quiet_NaN();
+                Owned want = got;
+                const std::span<const std::int32_t> named = missing == 1 ? std::span<const std::int32_t>() : index;
+                const std::span<const float> by = missing == 2 ? std::span<const float>() : factor;
+                run(&Table::scale_rows, named, by, count, got.view());
+                reference_table().scale_rows(named.data(), by.data(), count, want.view());
+                ASSERT_EQ(difference(got, want), "") << count << " x " << columns << ", " << missing;
+            }
+        }
+    }
+}
+
 class Zero : public OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, Zero, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
 

@@ -256,6 +256,7 @@ constexpr Table queued_table = {
     .copy = Queued<&Table::copy>::call,
     .gather_rows = Queued<&Table::gather_rows>::call,
     .add_rows = Queued<&Table::add_rows>::call,
+    .scale_rows = Queued<&Table::scale_rows>::call,
     .zero = Queued<&Table::zero>::call,
     .copy_bits = Queued<&Table::copy_bits>::call,
 };

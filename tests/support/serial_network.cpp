@@ -247,7 +247,9 @@ private:
             const Values& made = values_[at(&op - model_.ops.data())];
             return arrive(back_from_largest(problem_.matrix(op.layer), input(op), made, g, op.width));
         }
-        Values back = sparse_times(transposed(problem_.matrix(op.layer)), g, op.width);
+        Values of_sums = g;
+        if (problem_.sums) problem_.sums->backward(epoch_, op.width, of_sums);
+        Values back = sparse_times(transposed(problem_.matrix(op.layer)), of_sums, op.width);
         for (std::size_t i = 0; i < g.size(); ++i) back[i] += self(op) * g[i];
         for (std::size_t i = 0; op.parameter >= 0 && i < g.size(); ++i)
             value_of(model_, of_parameters, op.parameter)[0] += g[i] * input(op)[i];
@@ -264,6 +266,7 @@ private:
                 if (op.reduce == Reduce::cosine) return cosine(op).value();
                 if (op.reduce == Reduce::max) return largest_of(problem_.matrix(op.layer), x, op.width);
                 Values sum = sparse_times(problem_.matrix(op.layer), x, op.width);
+                if (problem_.sums) problem_.sums->forward(op.layer, epoch_, op.width, x, sum);
                 for (std::size_t i = 0; i < x.size(); ++i) sum[i] += self(op) * x[i];
                 return sum;
             }

@@ -10,6 +10,7 @@
 #include <gnnplan/ir/op_graph.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace gnnplan::testing {
@@ -25,6 +26,16 @@ struct SparseMatrix {
 // Rows become columns.
 SparseMatrix transposed(const SparseMatrix& matrix);
 
+// What stands for the sums of a layer's aggregation in an epoch (from 1), and for their gradient; both N x `width`.
+struct SumRule {
+    virtual ~SumRule() = default;
+    // In place of `sum`, which the matrix has made of what was `read`.
+    virtual void forward(int layer, std::uint32_t epoch, std::int64_t width, const std::vector<double>& read,
+                         std::vector<double>& sum) = 0;
+    // In place of the gradient that the matrix's transpose multiplies.
+    virtual void backward(std::uint32_t epoch, std::int64_t width, std::vector<double>& gradient) = 0;
+};
+
 struct SerialProblem {
     SparseMatrix forward;                // A^T: row v holds the sources of the edges into v, normalised
     std::vector<SparseMatrix> drawn;     // by layer, what stands for it there; empty: nothing does
@@ -39,6 +50,7 @@ struct SerialProblem {
     std::vector<double> counts_as{};
     std::vector<std::int32_t> clone_of{};
     std::int64_t counted = 0;  // training vertices; 0: as many as rows that train
+    std::shared_ptr<SumRule> sums = nullptr;
 
     std::int64_t vertices() const { return forward.size; }
     std::int32_t vertex_of(std::int64_t row) const {

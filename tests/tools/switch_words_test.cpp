@@ -54,6 +54,8 @@ std::vector<Example> examples() {
         {"cover cut", with([](Configuration& c) { c.cut_rule = CutRule::cover; })},
         {"0c", with([](Configuration& c) { c.clones = CloneLoss::shares; })},
         {"0c:owners", with([](Configuration& c) { c.clones = CloneLoss::owners; })},
+        {"cd-0", with([](Configuration& c) { c.clones = CloneLoss::owners, c.delay = 0; })},
+        {"cd-r", with([](Configuration& c) { c.clones = CloneLoss::owners, c.delay = 5; })},
         {"X replicated", with([](Configuration& c) { c.replicated_input = true; })},
         {"X constant", with([](Configuration& c) { c.constant_input = true; })},
         {"loss by columns", with([](Configuration& c) { c.column_loss = true; })},
@@ -162,11 +164,24 @@ TEST(SwitchWords, EveryFlagPinsEveryValueThatItTakes) {
                 continue;
             }
             EXPECT_EQ(row->pin.pinned(options), std::nullopt) << row->key;
-            pin_switch(options, row->key, value.spelling);
+            std::string spelling = value.spelling;
+            if (value.numbered) spelling.back() = '7';
+            pin_switch(options, row->key, spelling);
             EXPECT_EQ(row->pin.pinned(options), value.value) << row->key << " " << value.spelling;
             EXPECT_LT(value.value, row->values.size()) << row->key;
         }
     }
+}
+
+TEST(SwitchWords, AFlagTakesNumbersOfEpochs) {
+    const PinWords& pin = find_switch_words("clones")->pin;
+    for (const char* text : {"0c", "0c:owners", "cd:0", "cd:5", "cd:1000"}) EXPECT_TRUE(pin.takes(text)) << text;
+    for (const char* text : {"", "cd", "cd:", "cd:R", "cd:-1", "cd:5x", "cd: 5", "cd:1001", "cd:99999999999", "1c"})
+        EXPECT_FALSE(pin.takes(text)) << text;
+    SelectOptions options;
+    pin_switch(options, "clones", "cd:12");
+    EXPECT_EQ(options.delay, 12);
+    EXPECT_EQ(options.clones, CloneLoss::owners);
 }
 
 TEST(SwitchWords, HelpListsEverySwitchThatHasAFlagOnce) {

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <system_error>
 
 namespace gnnplan::tools {
 namespace {
@@ -18,7 +20,7 @@ std::size_t value_at(const Configuration& configuration) {
 }
 
 template <auto member>
-void pin_to(SelectOptions& options, std::size_t value) {
+void pin_to(SelectOptions& options, std::size_t value, int /*number*/) {
     auto& pin = options.*member;
     if constexpr (std::is_same_v<decltype(pin), bool&>) {
         pin = value != 0;
@@ -144,10 +146,16 @@ SwitchWords cut_rule() {
     };
 }
 
+// Where clones get sums of each other's, the flag says after how many epochs.
+void pin_clones(SelectOptions& options, std::size_t value, int number) {
+    options.clones = static_cast<CloneLoss>(value);
+    if (number >= 0) options.delay = number;
+}
+
 SwitchWords clones() {
     return {
         .key = "clones",
-        .value_of = value_at<&Configuration::clones>,
+        .value_of = [](const Configuration& c) { return c.delay ? 0 : static_cast<std::size_t>(c.clones); },
         .values = {{"all ranks together", "none"},
                    {"groups on clones, each by its share",
                     "shares",
@@ -156,15 +164,38 @@ SwitchWords clones() {
                    {"groups on clones, owners alone",
                     "owners",
                     {"0c:owners", "groups of ranks train apart on parts of a cut; the owner of a vertex counts"}}},
-        .pin = pin_of<&SelectOptions::clones>({
-            .flag = "--inexact",
-            .values = {{"0c", 1}, {"0c:owners", 2}},
-            .help =
-                "Train with other results than full-batch training: groups of ranks (--grid 4x2: four of two ranks; "
-                "default: each rank is one) on parts of a vertex cut (--cut), which exchange nothing but gradients. "
-                "0c counts every clone of a vertex by its share of the edges, 0c:owners the owner's alone "
-                "(DistGNN)",
-        }),
+        .pin =
+            {
+                .flag = "--inexact",
+                .values = {{"0c", 1}, {"0c:owners", 2}, {"cd:R", 2, true}},
+                .help =
+                    "Train with other results than full-batch training: groups of ranks (--grid 4x2: four of two "
+                    "ranks; "
+                    "default: each rank is one) on parts of a vertex cut (--cut). With 0c they exchange nothing but "
+                    "gradients; 0c counts every clone of a vertex by its share of the edges, 0c:owners the owner's "
+                    "alone. "
+                    "With cd:R clones of a vertex get each other's sums after R epochs (DistGNN's cd-r); cd:0, at "
+                    "once, "
+                    "which has the results of full-batch training",
+                .pin = pin_clones,
+                .pinned = pinned_to<&SelectOptions::clones>,
+            },
+    };
+}
+
+SwitchWords delay() {
+    return {
+        .key = "delay",
+        .value_of = [](const Configuration& c) -> std::size_t { return !c.delay        ? 0
+                                                                       : *c.delay == 0 ? 1
+                                                                                       : 2; },
+        .values = {{"groups apart", "apart"},
+                   {"groups with whole sums",
+                    "whole sums",
+                    {"cd-0", "groups of ranks train on parts of a cut; clones of a vertex get the sum over all edges"}},
+                   {"groups with late sums",
+                    "late sums",
+                    {"cd-r", "groups of ranks train on parts of a cut; clones get each other's sums epochs later"}}},
     };
 }
 
@@ -268,14 +299,14 @@ SwitchWords attention() {
             "products of rows",
         .no_effect = "no rank has all edges of its vertices on {}",
     });
-    pin.pin = [](SelectOptions& options, std::size_t value) {
+    pin.pin = [](SelectOptions& options, std::size_t value, int) {
         if (value == sddmm) {
             throw Error(ErrorCode::usage,
                         "scores of gat are sums of one number of each end of an edge, and no products of rows (SDDMM)",
                         "--attention sddmm",
                         "write recompute or stored; scores of --model agnn are such products, see --scores");
         }
-        pin_to<&SelectOptions::attention>(options, value);
+        pin_to<&SelectOptions::attention>(options, value, 0);
     };
     return {
         .key = "attention",
@@ -372,9 +403,9 @@ std::string SwitchWords::flag_with(std::size_t value) const {
 
 const std::vector<SwitchWords>& switch_words() {
     static const std::vector<SwitchWords> rows{
-        exchange(),         overlap(),        permutation(), parts(),     cut_rule(),        clones(),
-        replicated_input(), constant_input(), column_loss(), loss_rows(), factored_values(), scores(),
-        attention(),        ring(),           node_axis(),   bf16(),      exactness()};
+        exchange(), overlap(),          permutation(),    parts(),       cut_rule(),  clones(),
+        delay(),    replicated_input(), constant_input(), column_loss(), loss_rows(), factored_values(),
+        scores(),   attention(),        ring(),           node_axis(),   bf16(),      exactness()};
     return rows;
 }
 
@@ -395,10 +426,25 @@ void pin_switch(SelectOptions& options, std::string_view key, std::string_view s
     const SwitchWords* row = find_switch_words(key);
     ensure(row != nullptr && row->pin.pin != nullptr, "no such switch can be pinned");
     const std::vector<FlagValue>& values = row->pin.values;
-    const auto named =
-        std::find_if(values.begin(), values.end(), [&](const FlagValue& each) { return each.spelling == spelling; });
+    const auto named = std::ranges::find_if(values, [&](const FlagValue& each) { return each.is(spelling); });
     ensure(named != values.end() || values.empty(), "a flag has checked its values");
-    row->pin.pin(options, values.empty() ? 1 : named->value);
+    row->pin.pin(options, values.empty() ? 1 : named->value, values.empty() ? 0 : named->number_in(spelling));
+}
+
+bool PinWords::takes(std::string_view text) const {
+    return std::ranges::any_of(values, [&](const FlagValue& value) { return value.is(text); });
+}
+
+bool FlagValue::is(std::string_view text) const { return numbered ? number_in(text) >= 0 : text == spelling; }
+
+int FlagValue::number_in(std::string_view text) const {
+    const std::string_view before = std::string_view(spelling).substr(0, spelling.size() - 1);
+    if (!numbered || !text.starts_with(before)) return -1;
+    const std::string_view digits = text.substr(before.size());
+    const char* const last = digits.data() + digits.size();
+    int number = 0;
+    const auto [end, failed] = std::from_chars(digits.data(), last, number);
+    return failed == std::errc() && end == last && number >= 0 && number <= most_delay ? number : -1;
 }
 
 }  // namespace gnnplan::tools

@@ -28,6 +28,10 @@ struct ValueWords {
 struct FlagValue {
     std::string spelling;
     std::size_t value = 0;  // its place among those of the switch
+    bool numbered = false;  // its last letter stands for a number of epochs: "cd:R"
+
+    bool is(std::string_view text) const;
+    int number_in(std::string_view text) const;  // -1 where it has none
 };
 
 // How people pin a switch.
@@ -40,7 +44,8 @@ struct PinWords {
     bool remark_says_value = false;
     bool (*applies)(const Distribution&) = nullptr;  // where a pin can have an effect; nullptr: see what was chosen
 
-    void (*pin)(SelectOptions&, std::size_t value) = nullptr;
+    bool takes(std::string_view text) const;  // whether its flag does
+    void (*pin)(SelectOptions&, std::size_t value, int number) = nullptr;
     std::optional<std::size_t> (*pinned)(const SelectOptions&) = nullptr;  // what `pin` was told
 };
 

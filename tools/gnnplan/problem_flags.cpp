@@ -72,7 +72,9 @@ void add_switch_pin(CLI::App& command, const SwitchWords& row, SearchFlags& flag
     command
         .add_option_function<std::string>(
             row.pin.flag, [&flags, key](const std::string& value) { flags.switches[key] = value; }, row.pin.help)
-        ->check(CLI::IsMember(values))
+        ->check([&row, values](const std::string& text) -> std::string {
+            return row.pin.takes(text) ? "" : CLI::IsMember(values)(text);
+        })
         ->type_name(fmt::format("{}", fmt::join(values, "|")));
 }
 

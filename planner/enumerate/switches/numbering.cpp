@@ -70,6 +70,10 @@ std::vector<Switches> clones(const Asked& asked, const Distribution& on, const S
     return with_each(so_far, &Switches::clones, {on.grid.grouped() ? asked_for : CloneLoss::none});
 }
 
+std::vector<Switches> delays(const Asked& asked, const Distribution& on, const Switches& so_far) {
+    return with_each(so_far, &Switches::delay, {on.grid.grouped() ? asked.pins.delay : std::nullopt});
+}
+
 void check_clones(const Asked& asked) {
     if (!asked.pins.clones) return;
     const auto refuse = [](const char* why, const char* hint) {
@@ -83,7 +87,7 @@ void check_clones(const Asked& asked) {
 
 }  // namespace
 
-extern const SwitchRow parts_row, cut_rule_row, permutation_row, clones_row;
+extern const SwitchRow parts_row, cut_rule_row, permutation_row, clones_row, delay_row;
 const SwitchRow parts_row = {"parts", [](const Pins& pins) { return pins.partition; }, parts, other_parts,
                              check_shares};
 const SwitchRow cut_rule_row = {"cut_rule", [](const Pins& pins) { return pins.cut_rule.has_value(); }, cuts,
@@ -93,10 +97,14 @@ const SwitchRow permutation_row = {"permutation", [](const Pins& pins) { return 
 
 const SwitchRow clones_row = {"clones", [](const Pins& pins) { return pins.clones.has_value(); }, clones, nullptr,
                               check_clones};
+const SwitchRow delay_row = {"delay", [](const Pins& pins) { return pins.delay.has_value(); }, delays};
 
 Numbering numbering_of_groups(const Pins& pins, int groups, std::uint64_t seed) {
-    return {
-        .parts = groups, .seed = seed, .cut = rule_of_groups(pins), .clones = pins.clones.value_or(CloneLoss::shares)};
+    return {.parts = groups,
+            .seed = seed,
+            .cut = rule_of_groups(pins),
+            .clones = pins.clones.value_or(CloneLoss::shares),
+            .delay = pins.delay};
 }
 
 bool asks_for_cut(const Pins& pins) { return pins.cut_rule.has_value(); }

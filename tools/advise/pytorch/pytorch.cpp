@@ -219,7 +219,7 @@ std::string script(const Plan& plan, const SiteGraph& model) {
 }  // namespace
 
 bool has_pytorch_program(const Plan& plan) {
-    const bool whole = other_results(plan.candidates.front().configuration).empty();
+    const bool whole = !plan.candidates.front().configuration.grid.grouped();
     return whole && plan.problem.fanout.empty() &&
            (plan.problem.task == Task::infer || !optimizer_of(plan.problem.run).empty());
 }
@@ -229,8 +229,8 @@ std::string pytorch_program(const Plan& plan) {
         throw Error(ErrorCode::usage, "plans that draw neighbours are not written as PyTorch programs", "--pytorch",
                     "what gnnrun draws depends on its own random numbers; plan without --fanout");
     }
-    if (!other_results(plan.candidates.front().configuration).empty()) {
-        throw Error(ErrorCode::usage, "plans of groups that train apart are not written as PyTorch programs",
+    if (plan.candidates.front().configuration.grid.grouped()) {
+        throw Error(ErrorCode::usage, "plans of groups that train on clones are not written as PyTorch programs",
                     "--pytorch", "their clones follow from gnnplan's vertex cut; plan without --inexact");
     }
     if (!has_pytorch_program(plan)) {

@@ -137,10 +137,11 @@ Variable switch_variable(const SwitchWords& row) {
     std::vector<std::string> values;
     for (const FlagValue& value : row.pin.values) values.push_back(value.spelling);
     const std::string name = row.pin.flag.substr(2), key = row.key;
-    return {name, key, fmt::format("{}", fmt::join(values, ",")), "", nullptr, [=](Question& q, const Setting& s) {
-                check_one_of("value of " + name, s.text, values);
-                pin_switch(q.search, key, s.text);
-            }};
+    return {
+        name, key, fmt::format("{}", fmt::join(values, ",")), "", nullptr, [=, &row](Question& q, const Setting& s) {
+            if (!row.pin.takes(s.text)) check_one_of("value of " + name, s.text, values);
+            pin_switch(q.search, key, s.text);
+        }};
 }
 
 // Of the graph, the network and the machine.

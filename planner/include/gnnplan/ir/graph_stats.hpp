@@ -27,6 +27,9 @@ struct Numbering {
     // Each part of the cut is the graph of a group, with clones of vertices of its own, one group after the other;
     // vertices of the whole graph stay as they are in the file.
     CloneLoss clones = CloneLoss::none;
+    // After how many epochs clones of a vertex get sums of each other's (cut_rule.hpp). With 0 a self loop is with the
+    // owner alone, else with every clone.
+    std::optional<int> delay = {};
 
     bool identity() const { return loss_layers == 0 && parts <= 1 && !permuted; }
     bool operator==(const Numbering&) const = default;
@@ -95,6 +98,9 @@ public:
     // Where the numbering has clones: the first clone of each group, and behind the last one how many there are. Blocks
     // of MatrixId::of_groups count in these.
     virtual std::vector<std::int64_t> groups() const { return {}; }
+    // Where clones get sums of each other's: how many vertices of a bin `owner` owns of which `group` has a clone, or,
+    // asked of the owner itself, of which any other group has one. There are as many bins as the delay says, or one.
+    virtual std::int64_t shared_clones(int /*group*/, int /*owner*/, int /*bin*/) const { return 0; }
 
     virtual std::int64_t training_vertices() const = 0;
 
@@ -133,6 +139,7 @@ public:
     // Each group of such a cut has as many clones and edges as another, and a self loop more for each clone more,
     // unless it is known how many clones each has.
     std::vector<std::int64_t> groups() const override;
+    std::int64_t shared_clones(int group, int owner, int bin) const override;
     UniformStats with_groups(std::vector<std::int64_t> first) const;
 
     std::int64_t row_nonzeros(MatrixId matrix, Range rows) const override;
@@ -169,8 +176,9 @@ private:
     int parts_ = 0;                  // of the cut that vertices are numbered by
     std::vector<Band> groups_ = {};  // where these are groups of clones, a band for each
     std::vector<std::int64_t> known_groups_ = {};
+    std::optional<int> delay_ = {};
 
-    std::vector<Band> bands_of_groups(int parts) const;
+    std::vector<Band> bands_of_groups(const Numbering& numbering) const;
 
     // Rows that a part of the cut meets in a range.
     double met_by(int part, Range rows) const;

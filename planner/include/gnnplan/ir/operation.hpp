@@ -34,6 +34,7 @@
 #include <gnnplan/ir/steps/score.hpp>
 #include <gnnplan/ir/steps/spmm.hpp>
 #include <gnnplan/ir/steps/sum_rows.hpp>
+#include <gnnplan/ir/steps/sync_rows.hpp>
 #include <gnnplan/ir/steps/update.hpp>
 #include <gnnplan/ir/steps/weight_grad.hpp>
 
@@ -48,7 +49,7 @@ namespace gnnplan {
 
 using Operation = std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RingGemmStep, RedistributeStep,
                                WeightGradStep, AllReduceStep, MapStep, HeadStep, EdgeStep, EdgeTransposeStep,
-                               EdgeGatherStep, SumRowsStep, LossStep, ScoreStep, UpdateStep>;
+                               EdgeGatherStep, SumRowsStep, SyncRowsStep, LossStep, ScoreStep, UpdateStep>;
 
 template <class S>
 concept LocalStep = S::local;
@@ -104,6 +105,9 @@ Collective collective_of(const Schedule& schedule, const Operation& operation, i
 // Whether the step moves rows between spaces, so that what a rank exchanges depends on where its blocks lie; no, of
 // most.
 bool moves_between_spaces(const Schedule& schedule, const Operation& operation);
+
+// Whether its messages travel while later steps and epochs run; no, of most.
+bool in_background(const Operation& operation);
 
 // The matrix that the step brings into another layout: the messages, and the part that a rank has already; none of
 // most.

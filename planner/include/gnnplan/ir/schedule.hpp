@@ -71,6 +71,8 @@ struct Schedule {
     Blocking blocking = {};                  // of the machine that it is for
     int ranks_per_node = 1;                  // of that machine: so many ranks that follow each other share a node
     Loading loading = Loading::whole;
+    // Epochs since the run began, where steps differ by it (ir/shared_clones.hpp); no plan file has it.
+    std::optional<std::int64_t> turn = {};
     std::optional<TensorId> output = {};  // what an inference is for: the logits of all vertices, whole rows on a rank
 };
 

@@ -74,7 +74,8 @@ struct Switches {
     NodeAxis node_axis = NodeAxis::y;
     CutRule cut_rule = CutRule::none;  // how edges are dealt to `parts` parts, where ranks share them so (Sharing::cut)
 
-    CloneLoss clones = CloneLoss::none;  // groups of ranks train on parts of a cut with clones of vertices: inexact
+    CloneLoss clones = CloneLoss::none;  // groups of ranks train on parts of a cut with clones of vertices
+    std::optional<int> delay = {};       // after how many epochs clones of a vertex get sums of each other's
 
     // The same with bfloat16 only where products pack panels.
     Switches rounded_where_packed() const {
@@ -112,6 +113,7 @@ struct Switches {
         archive.optional("node_axis", self.node_axis, FeltBy{.memory = false});
         archive.optional("cut_rule", self.cut_rule, FeltBy{.candidates = false});
         archive.optional("clones", self.clones, FeltBy{.candidates = false});
+        archive.optional("delay", self.delay, FeltBy{.candidates = false});
     }
 };
 
@@ -127,6 +129,7 @@ struct Pins {
     std::optional<NodeAxis> node_axis;         // along which ranks are numbered first, on grids that have such ranks
     std::optional<CutRule> cut_rule;           // how edges are dealt to the parts of a cut; any but none
     std::optional<CloneLoss> clones;           // groups of ranks train on clones, which nothing does unasked
+    std::optional<int> delay;                  // of sums that clones get of each other's; unset: they get none
     std::optional<bool> ring;                  // whether dense products of an inference exchange tiles where they can
     bool bf16 = false;                         // dense operands of products rounded to bfloat16 where panels are packed
     bool partition = false;  // vertices numbered by a partitioner, where the graph is there to be partitioned

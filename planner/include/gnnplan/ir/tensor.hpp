@@ -31,11 +31,14 @@ enum class Role : std::uint8_t {
     // Summands of a product with a cut adjacency, `structure`: a row for each of its rows in which a rank's part holds
     // a nonzero. Lives as long as a transient.
     summands,
+    // Rows of clones that groups have sent each other and not used yet, of all bins: those that the rank sends, and
+    // those that it receives. Resident.
+    in_flight,
 };
 
 // Whether the executor fills it, or keeps it, before any step runs.
 bool is_resident(Role role);
-// Whether the graph says how many rows a rank has: those of edges and summands.
+// Whether the graph says how many rows a rank has: those of edges and summands, and those in flight.
 bool has_counted_rows(Role role);
 // Whether training changes it and candidates hand it on: weights, biases and moments.
 bool is_model_state(Role role);
