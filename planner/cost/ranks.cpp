@@ -127,8 +127,8 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
     return on;
 }
 
-RanksOfSteps::RanksOfSteps(CostedRanks all, const Machine& machine)
-    : all_(std::move(all)), picked_(all_), machine_(machine) {}
+RanksOfSteps::RanksOfSteps(CostedRanks all, const Machine& machine, std::shared_ptr<RankCounts> counts)
+    : all_(std::move(all)), picked_(all_), machine_(machine), counts_(std::move(counts)) {}
 
 const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, const GraphStats& graph) {
     constexpr std::size_t few = 16;  // fewer are costed in less time than it takes to look for those that are alike
@@ -142,7 +142,7 @@ const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, 
     if (const SpmmStep* product = product_of(step.operation)) {
         pick_for_product(schedule, *product);
         picked_.class_of = classes_of_peers(schedule, step.operation, *product);
-        picked_.nonzeros = nonzeros_for(schedule, *product, graph);
+        count_nonzeros(schedule, *product, graph);
     } else if (local_by_size(schedule, step.operation)) {
         picked_.ranks = ranks_of_all_sizes(schedule, step.operation);
     } else if (picked_.requests != nullptr) {
@@ -197,22 +197,22 @@ const std::vector<RankLevels>* RanksOfSteps::requests_for(const Schedule& schedu
                                                           const GraphStats& graph) {
     const std::optional<RowRequestStep> request = exchanged_by_need(schedule, operation);
     if (!request) return nullptr;
-    const auto [entry, is_new] = requests_.try_emplace(signature_of(schedule, *request));
+    const auto [entry, is_new] = counts_->requests.try_emplace(signature_of(schedule, *request));
     if (is_new) entry->second = requests_by_level(schedule, *request, graph, machine_);
     return &entry->second;
 }
 
-// These are the same for all widths, too.
-const std::vector<std::int64_t>* RanksOfSteps::nonzeros_for(const Schedule& schedule, const SpmmStep& product,
-                                                            const GraphStats& graph) {
+// These are the same for all widths, too. How the product comes back to rows is found out when it is costed.
+void RanksOfSteps::count_nonzeros(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph) {
     const auto ranks = static_cast<std::size_t>(schedule.grid.size());
-    std::vector<std::int64_t>& nonzeros =
-        nonzeros_.try_emplace(signature_of(schedule, RowRequestStep{product.matrix}), ranks, -1).first->second;
+    const std::string matrix = signature_of(schedule, RowRequestStep{product.matrix});
+    std::vector<std::int64_t>& nonzeros = counts_->nonzeros.try_emplace(matrix, ranks, -1).first->second;
     for (const int rank : picked_.ranks) {
         std::int64_t& of_rank = nonzeros[static_cast<std::size_t>(rank)];
         if (of_rank < 0) of_rank = multiplied_nonzeros(schedule, product.matrix, graph, rank);
     }
-    return &nonzeros;
+    picked_.nonzeros = &nonzeros;
+    picked_.reuse = &counts_->reuse.try_emplace(matrix, ranks).first->second;
 }
 
 // Where every rank of a y-group has the same nonzeros, or gets them from its x-group, their products differ in nothing

@@ -8,8 +8,12 @@
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/schedule.hpp>
+#include <gnnplan/ir/work.hpp>
 
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -28,6 +32,8 @@ struct CostedRanks {
     // Per rank of the grid, of a product the nonzeros that it multiplies, for those of `ranks`; null where they are to
     // be counted.
     const std::vector<std::int64_t>* nonzeros = nullptr;
+    // Likewise, how it comes back to the rows of its dense operand; how panels are copied is that of the last step.
+    std::vector<std::optional<SpmmReuse>>* reuse = nullptr;
     bool operator==(const CostedRanks&) const = default;
 };
 
@@ -35,12 +41,22 @@ struct CostedRanks {
 // counted these are all ranks, else one of every set of ranks with equal sizes and equally many peers on their node.
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
 
+// What has been counted of the blocks of a graph on a grid and a machine. It is the same for all schedules there: for
+// products of all widths, overlapped or not, and whatever values nonzeros are stored with.
+struct RankCounts {
+    // By the signature of the step that asks for rows of the matrix.
+    std::unordered_map<std::string, std::vector<RankLevels>> requests;
+    std::unordered_map<std::string, std::vector<std::int64_t>> nonzeros;  // -1: not counted yet
+    std::unordered_map<std::string, std::vector<std::optional<SpmmReuse>>> reuse;
+};
+
 // Picks ranks for one step after the other. Where the widths of layers differ, nearly every rank is costed, but a
 // single step has few kinds of blocks: of ranks that take exactly as long in it, one is kept. The machine outlives the
 // object.
 class RanksOfSteps {
 public:
-    RanksOfSteps(CostedRanks all, const Machine& machine);
+    RanksOfSteps(CostedRanks all, const Machine& machine,
+                 std::shared_ptr<RankCounts> counts = std::make_shared<RankCounts>());
 
     // For a step of a schedule on the grid of the ranks; valid until the next call. The graph is always the same.
     const CostedRanks& of(const Schedule& schedule, const Step& step, const GraphStats& graph);
@@ -53,17 +69,14 @@ private:
     std::vector<int> classes_of_peers(const Schedule& schedule, const Operation& operation, const SpmmStep& product);
     const std::vector<RankLevels>* requests_for(const Schedule& schedule, const Operation& operation,
                                                 const GraphStats& graph);
-    const std::vector<std::int64_t>* nonzeros_for(const Schedule& schedule, const SpmmStep& product,
-                                                  const GraphStats& graph);
+    void count_nonzeros(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph);
 
     CostedRanks all_;
     CostedRanks picked_;  // of all of them for the latest step
     const Machine& machine_;
     StepClasses classes_;
     std::map<const RankClasses*, CostedRanks> redistributing_;  // by the classes of the step
-    // By the signature of the step that asks for rows of the matrix.
-    std::unordered_map<std::string, std::vector<RankLevels>> requests_;
-    std::unordered_map<std::string, std::vector<std::int64_t>> nonzeros_;  // -1: not counted yet
+    std::shared_ptr<RankCounts> counts_;
 };
 
 }  // namespace gnnplan::cost

@@ -64,6 +64,25 @@ double overlapped(const Computing& compute, double communication, double pieces,
 // (bench/results/spmm.md). Calibrations do not measure it.
 constexpr double factored_slowdown = 1.09;
 
+// Seconds of a product that comes back to rows so; the machine has gather curves.
+double seconds_of_reuse(const Schedule& schedule, const SpmmStep& product, const SpmmReuse& reuse,
+                        const Machine& machine, int rank, std::int64_t multiplied, bool dropout) {
+    const Calibration& calibration = *machine.calibration;
+    const std::int64_t width = product.travelling_columns(schedule, rank);
+    const SparseSeconds sum = sparse_seconds(reuse, width, machine);
+    if (multiplied == 0 || width == 0) return sum.total();
+    const auto nonzeros = static_cast<double>(multiplied);
+    const std::int64_t wide = block_of(schedule, product.column_operands.front(), rank).columns.size();
+    const ProgramSeconds program =
+        program_seconds(calibration, product.program, product.local_heads(schedule, rank), wide, dropout);
+    if (program.working_set_bytes <= 0) return sum.total();
+    const double near = gather_seconds(calibration, width, 0, program.working_set_bytes);
+    const double waiting = program.waiting * std::max(0.0, sum.gathering / nonzeros - near);
+    const double visits = std::max(reuse.rows, reuse.share * reuse.histogram.row_visits);
+    constexpr double least = 0.1;  // of the sum: a program gathers all of it
+    return std::max(least * sum.total(), sum.total() + nonzeros * (program.nonzero + waiting) + visits * program.row);
+}
+
 // One rank's part of a step.
 struct RankStep {
     const Schedule& schedule;
@@ -77,6 +96,7 @@ struct RankStep {
     const Link* measured_link() const;
     double communication(const RankLevels& traffic, double node_seconds) const;
     std::int64_t nonzeros(const SpmmStep& spmm) const;
+    double calibrated_product(const SpmmStep& spmm, std::int64_t nonzeros) const;
     double product(const SpmmStep& spmm, std::int64_t nonzeros, const RankLevels& traffic, RankWork& work) const;
     double own_part(TensorId result, const RankLevels& traffic, RankWork& work) const;
     Computing compute(const RankLevels& traffic) const;
@@ -119,6 +139,14 @@ std::int64_t RankStep::nonzeros(const SpmmStep& spmm) const {
                                   : multiplied_nonzeros(schedule, spmm.matrix, graph, rank);
 }
 
+double RankStep::calibrated_product(const SpmmStep& spmm, std::int64_t nonzeros) const {
+    if (on.reuse == nullptr) return product_seconds(schedule, spmm, graph, machine, rank, nonzeros, false);
+    std::optional<SpmmReuse>& reuse = (*on.reuse)[static_cast<std::size_t>(rank)];
+    if (!reuse) reuse = reuse_of_matrix(schedule, spmm.matrix, graph, rank, nonzeros);
+    pack_for(schedule, spmm, rank, *reuse);
+    return seconds_of_reuse(schedule, spmm, *reuse, machine, rank, nonzeros, false);
+}
+
 // The sparse time of a product where gather curves were calibrated, which takes work.sparse_flops out; what is sent of
 // needed rows is packed, too.
 double RankStep::product(const SpmmStep& spmm, std::int64_t nonzeros, const RankLevels& traffic, RankWork& work) const {
@@ -127,7 +155,7 @@ double RankStep::product(const SpmmStep& spmm, std::int64_t nonzeros, const Rank
         work.staged_bytes += 2 * (traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes);
     }
     if (calibration() != nullptr && !calibration()->gather.empty()) {
-        seconds = product_seconds(schedule, spmm, graph, machine, rank, nonzeros, false);
+        seconds = calibrated_product(spmm, nonzeros);
         work.sparse_flops = 0;
     }
     if (tensor_of(schedule, spmm.matrix).storage.factored && spmm.program == Program::sum) {
@@ -234,21 +262,8 @@ std::vector<double> card_seconds(const StepMessages& messages, const Machine& ma
 double product_seconds(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph,
                        const Machine& machine, int rank, std::int64_t multiplied, bool dropout) {
     if (!machine.calibration || machine.calibration->gather.empty()) return 0;
-    const Calibration& calibration = *machine.calibration;
-    const std::int64_t width = product.travelling_columns(schedule, rank);
     const SpmmReuse reuse = reuse_of(schedule, product, graph, rank, multiplied);
-    const SparseSeconds sum = sparse_seconds(reuse, width, machine);
-    if (multiplied == 0 || width == 0) return sum.total();
-    const auto nonzeros = static_cast<double>(multiplied);
-    const std::int64_t wide = block_of(schedule, product.column_operands.front(), rank).columns.size();
-    const ProgramSeconds program =
-        program_seconds(calibration, product.program, product.local_heads(schedule, rank), wide, dropout);
-    if (program.working_set_bytes <= 0) return sum.total();
-    const double near = gather_seconds(calibration, width, 0, program.working_set_bytes);
-    const double waiting = program.waiting * std::max(0.0, sum.gathering / nonzeros - near);
-    const double visits = std::max(reuse.rows, reuse.share * reuse.histogram.row_visits);
-    constexpr double least = 0.1;  // of the sum: a program gathers all of it
-    return std::max(least * sum.total(), sum.total() + nonzeros * (program.nonzero + waiting) + visits * program.row);
+    return seconds_of_reuse(schedule, product, reuse, machine, rank, multiplied, dropout);
 }
 
 double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,

@@ -29,8 +29,8 @@ PackedPanel packed_panel(const Schedule& schedule, const SpmmStep& step, int ran
     const std::int64_t panel_columns = matrix.storage.panel_columns;
     Blocking blocking = schedule.blocking;
     blocking.packs_single_panels = blocking.packs_single_panels && step.program == Program::sum;
-    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        const PackedPanel packed = packed_panel(blocking, piece.columns.size(), panel_columns, width, step.bf16);
+    for (const EqualPieces& pieces : equal_pieces(schedule.grid, matrix, rank)) {
+        const PackedPanel packed = packed_panel(blocking, pieces.columns, panel_columns, width, step.bf16);
         if (packed.rows > largest.rows) largest = packed;
     }
     return largest;

@@ -21,6 +21,17 @@ int root_count(const Grid& grid, const Tensor& matrix) {
     return (matrix.in_groups() ? 1 : grid.x) * (deals_rows(matrix) ? grid.y * grid.z : 1);
 }
 
+void add_equal(const EqualPieces& equal, std::vector<EqualPieces>& sizes) {
+    if (equal.columns > 0 && equal.count > 0) sizes.push_back(equal);
+}
+
+// Adds equal blocks, each of which is split into so many pieces.
+void add_split(const EqualPieces& blocks, std::int64_t splits, std::vector<EqualPieces>& sizes) {
+    const std::int64_t shorter = blocks.columns / splits, longer = blocks.columns % splits;
+    add_equal({shorter + 1, longer * blocks.count, blocks.own}, sizes);
+    add_equal({shorter, (splits - longer) * blocks.count, blocks.own}, sizes);
+}
+
 // Whether `root` sends `rank` its block, or is `rank` and is dealt it.
 bool sends_to_hand(const Grid& grid, int root, int rank) {
     const Range hand = hand_of(grid, rank);
@@ -151,6 +162,33 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank) {
         for (const Piece& piece : pieces_of(grid, matrix, root, rank)) pieces.push_back(piece);
     }
     return pieces;
+}
+
+std::vector<EqualPieces> equal_pieces(const Grid& grid, const Tensor& matrix, int rank) {
+    std::vector<EqualPieces> sizes;
+    if (gathers_matrix(grid, matrix)) {
+        for (const Piece& piece : pieces_of(grid, matrix, rank))
+            add_equal({piece.columns.size(), 1, piece.dense_root == rank}, sizes);
+        return sizes;
+    }
+    const bool along_x = !block_distributed(matrix) && !deals_rows(matrix) && !grid.grouped();
+    if (!along_x) {
+        for (const int root : dense_roots(grid, matrix, rank)) {
+            const std::int64_t block = dense_rows(grid, matrix, root).size();
+            add_split({block, 1, root == rank}, splits_of(matrix, root, rank), sizes);
+        }
+        return sizes;
+    }
+    const std::int64_t longer = matrix.columns % grid.x;  // so many blocks along x are, by one
+    const bool own_is_longer = grid.coordinate(rank, Axis::x) < longer;
+    for (const bool is_longer : {true, false}) {
+        const Range block{0, matrix.columns / grid.x + (is_longer ? 1 : 0)};
+        const std::int64_t dense = balanced_block(block, grid.coordinate(rank, Axis::z), grid.z).size();
+        const std::int64_t own = is_longer == own_is_longer ? 1 : 0;
+        add_split({dense, own, true}, 1, sizes);
+        add_split({dense, (is_longer ? longer : grid.x - longer) - own, false}, matrix.storage.splits, sizes);
+    }
+    return sizes;
 }
 
 std::int64_t panel_count(std::int64_t columns, std::int64_t panel_columns) {

@@ -95,7 +95,7 @@ void FrameSearch::keep_ringing(const ConfigurationFrame& frame, const Switches& 
     for (const Choices& choices : regular_choices(space_, frame.on)) {
         if (!rings(frame, choices)) continue;
         const Schedule schedule = lowered(frame, switches, choices);
-        StepCosts costs(schedule, graphs_.numbered(schedule.numbering), machine_);
+        StepCosts costs = costs_of(schedule);
         fastest.push_back({epoch_seconds(schedule, costs, {switches}).front(), choices});
     }
 }
@@ -109,6 +109,16 @@ FrameSearch::Kind FrameSearch::kind_of(const ConfigurationFrame& frame) {
 
 Schedule FrameSearch::lowered(const ConfigurationFrame& frame, const Switches& switches, const Choices& choices) const {
     return lower::lower(space_.model, configuration_of(frame_with(frame, switches), choices), space_.shape);
+}
+
+// The frames of a grid follow each other.
+StepCosts FrameSearch::costs_of(const Schedule& schedule) {
+    const GraphStats& graph = graphs_.numbered(schedule.numbering);
+    if (schedule.grid != counted_on_) counts_.clear();
+    counted_on_ = schedule.grid;
+    std::shared_ptr<cost::RankCounts>& counts = counts_[&graph];
+    if (counts == nullptr) counts = std::make_shared<cost::RankCounts>();
+    return {schedule, graph, machine_, counts};
 }
 
 FrameSearch::Seconds FrameSearch::seconds_of(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
@@ -125,7 +135,7 @@ FrameSearch::Seconds FrameSearch::seconds_of(const ConfigurationFrame& frame, co
     known.sample.grid = configuration_of(frame, sequences.front()).grid_of_ranks();
     known.sample.numbering.parts = frame.switches.parts;
     known.steps.put_on(known.sample.grid, known.sample.numbering);
-    StepCosts costs(known.sample, graphs_.numbered(known.sample.numbering), machine_);
+    StepCosts costs = costs_of(known.sample);
     std::vector<std::vector<double>> of_step;
     for (std::size_t id = 0; id < known.steps.size(); ++id)
         of_step.push_back(known.steps.seconds(id, {}, costs, switches));
@@ -145,7 +155,7 @@ FrameSearch::Seconds FrameSearch::seconds_of_each(const ConfigurationFrame& fram
     std::optional<StepCosts> costs;
     for (const Choices& choices : sequences) {
         const Schedule schedule = lowered(frame, switches.front(), choices);
-        if (!costs) costs.emplace(schedule, graphs_.numbered(schedule.numbering), machine_);
+        if (!costs) costs.emplace(costs_of(schedule));
         seconds.push_back(epoch_seconds(schedule, *costs, switches));
     }
     return seconds;
@@ -170,7 +180,7 @@ double FrameSearch::bounded_seconds(const Configuration& configuration, std::opt
         all_.needed_buffer = std::min(all_.needed_buffer, made.needed_buffer);
         return std::numeric_limits<double>::infinity();
     }
-    if (!costs) costs.emplace(made.schedule, graphs_.numbered(made.schedule.numbering), machine_);
+    if (!costs) costs.emplace(costs_of(made.schedule));
     double seconds = loading_seconds(configuration, made.schedule);
     for (const Step& step : made.schedule.steps) {
         const bool counts = step.phase == Phase::epoch || (step.phase == Phase::setup && !space_.model.trains());
@@ -194,14 +204,14 @@ double FrameSearch::loading_seconds(const Configuration& configuration, const Sc
 std::vector<double> FrameSearch::setup_seconds(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                                                const Choices& choices) {
     std::vector<double> seconds(switches.size(), 0);
-    std::optional<StepCosts> costs;  // what ranks request of each other is counted once
+    std::optional<StepCosts> costs;
     for (std::size_t i = 0; !space_.model.trains() && i < switches.size(); ++i) {
         const Configuration configuration = configuration_of(frame_with(frame, switches[i]), choices);
         const Schedule schedule = search::lowered(space_, configuration, graphs_).schedule;
         seconds[i] = loading_seconds(configuration, schedule);
         for (const Step& step : schedule.steps) {
             if (step.phase != Phase::setup) continue;
-            if (!costs) costs.emplace(schedule, graphs_.numbered(schedule.numbering), machine_);
+            if (!costs) costs.emplace(costs_of(schedule));
             seconds[i] += costs->seconds(schedule, step.operation);
         }
     }

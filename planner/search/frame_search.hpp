@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -43,6 +44,8 @@ private:
     using Kind = std::tuple<Sharing, bool, bool, bool, Switches>;
     static Kind kind_of(const ConfigurationFrame& frame);
     Schedule lowered(const ConfigurationFrame& frame, const Switches& switches, const Choices& choices) const;
+    // Of schedules of a frame.
+    StepCosts costs_of(const Schedule& schedule);
     bool bounded() const { return space_.options.buffer_bytes > 0; }
 
     Seconds seconds_of(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
@@ -68,6 +71,8 @@ private:
     const Machine& machine_;
     NumberedGraphs& graphs_;
     Members& all_;
+    Grid counted_on_;  // the latest grid, and what is counted there of the graph in each numbering
+    std::map<const GraphStats*, std::shared_ptr<cost::RankCounts>> counts_;
     std::map<Kind, LoweredSequences> lowered_;
     using LoadingKind = std::tuple<Sharing, int, int, int, Switches>;
     std::map<LoadingKind, double> loading_;

@@ -17,11 +17,14 @@ bool has_edges(const Schedule& schedule, TensorId matrix) {
 }
 
 }  // namespace
-StepCosts::StepCosts(const Grid& grid, cost::CostedRanks ranks, const GraphStats& graph, const Machine& machine)
-    : grid_(grid), graph_(graph), machine_(machine), ranks_(std::move(ranks), machine) {}
 
-StepCosts::StepCosts(const Schedule& sample, const GraphStats& graph, const Machine& machine)
-    : StepCosts(sample.grid, cost::ranks_to_cost(sample, graph, machine), graph, machine) {}
+StepCosts::StepCosts(const Grid& grid, cost::RanksOfSteps ranks, const GraphStats& graph, const Machine& machine)
+    : grid_(grid), graph_(graph), machine_(machine), ranks_(std::move(ranks)) {}
+
+StepCosts::StepCosts(const Schedule& sample, const GraphStats& graph, const Machine& machine,
+                     std::shared_ptr<cost::RankCounts> counts)
+    : StepCosts(sample.grid, {cost::ranks_to_cost(sample, graph, machine), machine, std::move(counts)}, graph,
+                machine) {}
 
 double StepCosts::seconds(const Schedule& schedule, const Operation& operation) {
     const auto [entry, is_new] = known_.try_emplace(signature_of(schedule, operation), 0);
@@ -65,7 +68,7 @@ StepCosts& SharedCosts::of(const Schedule& schedule, const GraphStats& graph) {
         return &costs.graph_ == &graph && costs.grid_ == schedule.grid && costs.ranks_.all() == ranks;
     });
     if (known != costs_.end()) return *known;
-    costs_.push_back(StepCosts(schedule.grid, std::move(ranks), graph, machine_));
+    costs_.push_back(StepCosts(schedule.grid, {std::move(ranks), machine_}, graph, machine_));
     return costs_.back();
 }
 

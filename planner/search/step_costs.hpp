@@ -8,6 +8,7 @@
 #include <gnnplan/ir/schedule.hpp>
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,7 +19,9 @@ class StepCosts {
 public:
     // Costs steps of schedules on the grid of `sample` whose tensors have the same row counts and widths; `graph`
     // answers in the schedules' numbering. All arguments outlive the object.
-    StepCosts(const Schedule& sample, const GraphStats& graph, const Machine& machine);
+    // What has been counted of the graph on this grid and machine is counted once.
+    StepCosts(const Schedule& sample, const GraphStats& graph, const Machine& machine,
+              std::shared_ptr<cost::RankCounts> counts = std::make_shared<cost::RankCounts>());
 
     double seconds(const Schedule& schedule, const Operation& operation);
     // The step under other switches, as far as products alone feel them: the same unless it is a product that exchanges
@@ -29,7 +32,7 @@ public:
 
 private:
     friend class SharedCosts;
-    StepCosts(const Grid& grid, cost::CostedRanks ranks, const GraphStats& graph, const Machine& machine);
+    StepCosts(const Grid& grid, cost::RanksOfSteps ranks, const GraphStats& graph, const Machine& machine);
 
     Grid grid_;
     const GraphStats& graph_;

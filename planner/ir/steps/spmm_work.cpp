@@ -21,11 +21,10 @@ struct AlikePieces {
 // Those of a rank: its own block of the columns, which stays whole where those of others are split, and the others.
 std::array<AlikePieces, 2> alike_pieces(const Schedule& schedule, const Tensor& matrix, int rank) {
     std::array<AlikePieces, 2> kinds;
-    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        if (piece.columns.empty()) continue;
-        AlikePieces& kind = kinds[matrix.storage.splits > 1 && piece.dense_root != rank ? 1 : 0];
-        kind.columns += piece.columns.size();
-        ++kind.count;
+    for (const EqualPieces& pieces : equal_pieces(schedule.grid, matrix, rank)) {
+        AlikePieces& kind = kinds[matrix.storage.splits > 1 && !pieces.own ? 1 : 0];
+        kind.columns += pieces.columns * pieces.count;
+        kind.count += pieces.count;
     }
     return kinds;
 }
@@ -73,22 +72,18 @@ RankWork SpmmStep::work(const Schedule& schedule, const GraphStats& graph, int r
     return product_work(schedule, *this, graph, rank, multiplied_nonzeros(schedule, matrix, graph, rank));
 }
 
-SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank,
-                   std::int64_t nonzeros) {
-    const Tensor& matrix = tensor_of(schedule, step.matrix);
-    const Range rows = block_of(schedule, step.matrix, rank).rows;
+SpmmReuse reuse_of_matrix(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank,
+                          std::int64_t nonzeros) {
+    const Tensor& matrix = tensor_of(schedule, id);
+    const Range rows = block_of(schedule, id, rank).rows;
     const std::array<AlikePieces, 2> kinds = alike_pieces(schedule, matrix, rank);
     const std::int64_t columns = kinds[0].columns + kinds[1].columns;
     SpmmReuse reuse;
-    reuse.rows = static_cast<double>(stored_rows(schedule, step.matrix, graph, rank));
+    reuse.rows = static_cast<double>(stored_rows(schedule, id, graph, rank));
     const MatrixId which = matrix.matrix_on(schedule.grid, rank);
     if (columns == 0 || rows.empty()) return reuse;
-    reuse.packed = packed_panel(schedule, step, rank);
-    if (reuse.packed.rows > 0) {
-        const std::int64_t elements = columns * step.travelling_columns(schedule, rank);
-        reuse.packing_bytes = (4 + reuse.packed.element_bytes) * elements;
-    }
-    const Range met = met_columns(schedule, step.matrix, rank);
+    reuse.columns = columns;
+    const Range met = met_columns(schedule, id, rank);
     reuse.pieces = 0;
     for (const AlikePieces& kind : kinds) {
         if (kind.count == 0) continue;
@@ -103,6 +98,21 @@ SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphSt
     }
     const auto all = static_cast<double>(graph.block_nonzeros(which, rows, met));
     if (all > 0) reuse.share = static_cast<double>(nonzeros) / all;
+    return reuse;
+}
+
+void pack_for(const Schedule& schedule, const SpmmStep& step, int rank, SpmmReuse& reuse) {
+    reuse.packed = reuse.columns > 0 ? packed_panel(schedule, step, rank) : PackedPanel{};
+    reuse.packing_bytes = 0;
+    if (reuse.packed.rows == 0) return;
+    const std::int64_t elements = reuse.columns * step.travelling_columns(schedule, rank);
+    reuse.packing_bytes = (4 + reuse.packed.element_bytes) * elements;
+}
+
+SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank,
+                   std::int64_t nonzeros) {
+    SpmmReuse reuse = reuse_of_matrix(schedule, step.matrix, graph, rank, nonzeros);
+    pack_for(schedule, step, rank, reuse);
     return reuse;
 }
 

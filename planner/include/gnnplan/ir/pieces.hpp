@@ -20,6 +20,7 @@
 #include <gnnplan/base/blocking.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
+#include <cstdint>
 #include <vector>
 
 namespace gnnplan {
@@ -38,6 +39,16 @@ std::vector<Piece> pieces_of(const Grid& grid, const Tensor& matrix, int rank);
 // The piece that `rank` begins with, of the `pieces` of a slice whose nonzeros are sharded, in the order of their
 // positions: each rank of its x-group, and of its y-group, begins with another.
 std::size_t first_piece(const Grid& grid, std::size_t pieces, int rank);
+
+// Pieces of a rank that have equally many columns, at least one.
+struct EqualPieces {
+    std::int64_t columns = 0;
+    std::int64_t count = 0;
+    bool own = false;  // whether the rank has their dense rows
+};
+// A rank's pieces by size. Takes no time for each piece where a rank has all nonzeros of its slice: the blocks that
+// ranks have are of two sizes. A size may occur more than once.
+std::vector<EqualPieces> equal_pieces(const Grid& grid, const Tensor& matrix, int rank);
 
 // How many pieces a rank has.
 int piece_count(const Grid& grid, const Tensor& matrix, int rank);

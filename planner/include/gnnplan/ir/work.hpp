@@ -41,12 +41,18 @@ struct SpmmReuse {
     double share = 1;                // of the histogram's nonzeros, the rank's
     double pieces = 1;               // into which the histogram's columns are cut; panels lie within pieces
     double rows = 0;                 // of the rank's result
+    std::int64_t columns = 0;        // of all its pieces; 0 where it has no rows
     PackedPanel packed;              // panels as they are copied, if they are
     std::int64_t packing_bytes = 0;  // of the dense operand that are read and written to copy them
 };
 // `nonzeros`: those that the rank multiplies.
 SpmmReuse reuse_of(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank,
                    std::int64_t nonzeros);
+// The same in two parts: what all products with a matrix have in common, which takes the time, and how panels are
+// copied for one of them.
+SpmmReuse reuse_of_matrix(const Schedule& schedule, TensorId matrix, const GraphStats& graph, int rank,
+                          std::int64_t nonzeros);
+void pack_for(const Schedule& schedule, const SpmmStep& step, int rank, SpmmReuse& reuse);
 
 // Sparse operations of the busiest rank in an epoch over their mean over the ranks; 1 when there are none.
 double sparse_imbalance(const Schedule& schedule, const GraphStats& graph);
