@@ -2,6 +2,7 @@
 
 #include "planner/cost/ranks.hpp"
 #include "planner/cost/rates.hpp"
+#include "planner/ir/needed_rows.hpp"
 #include "planner/ir/steps/peers.hpp"
 #include "planner/ir/steps/relay_rows.hpp"
 
@@ -150,26 +151,60 @@ std::optional<RowRequestStep> exchanged_by_need(const Schedule& schedule, const 
     return RowRequestStep{product->matrix, false, product->exchange == Exchange::relayed_rows};
 }
 
+namespace {
+
+// Adds what one rank requests of another: 4 bytes a row.
+void add_request(const Machine& machine, int rank, int peer, std::int64_t bytes, std::int64_t count,
+                 std::vector<RankLevels>& requests) {
+    const Level level = level_between(rank, peer, machine);
+    LevelTraffic& own = requests[static_cast<std::size_t>(rank)][level];
+    LevelTraffic& others = requests[static_cast<std::size_t>(peer)][level];
+    own.sent_bytes += bytes, own.sent_messages += count;
+    others.received_bytes += bytes, others.received_messages += count;
+}
+
+// Ranks of a y-group request the same, each of its own x-group.
+std::vector<RankLevels> requests_of_slices(const Schedule& schedule, TensorId matrix, const GraphStats& graph,
+                                           const Machine& machine) {
+    const Grid& grid = schedule.grid;
+    std::vector<RankLevels> requests(static_cast<std::size_t>(grid.size()));
+    for (int first = 0; first < grid.size(); ++first) {
+        if (grid.coordinate(first, Axis::y) != 0) continue;
+        const std::vector<NeededRows> needed = needed_rows(schedule, matrix, graph, first);
+        for (int iy = 0; iy < grid.y; ++iy) {
+            const int rank = grid.neighbour(first, Axis::y, iy);
+            for (int ix = 0; ix < grid.x; ++ix) {
+                const NeededRows& rows = needed[static_cast<std::size_t>(ix)];
+                const int peer = grid.neighbour(rank, Axis::x, ix);
+                if (peer != rank && rows.rows > 0)
+                    add_request(machine, rank, peer, 4 * rows.rows, rows.pieces, requests);
+            }
+        }
+    }
+    return requests;
+}
+
+}  // namespace
+
 // Goes through one rank after the other: the graph's answers about its rows are at hand.
 std::vector<RankLevels> requests_by_level(const Schedule& schedule, const RowRequestStep& request,
                                           const GraphStats& graph, const Machine& machine) {
+    const Tensor& matrix = tensor_of(schedule, request.matrix);
+    if (!request.relayed && has_whole_slices(schedule.grid, matrix))
+        return requests_of_slices(schedule, request.matrix, graph, machine);
     const Step step{"", Phase::setup, RowRequestStep{request.matrix}};
     const StepMessages messages(schedule, step, graph);
-    const RowRelay relay(schedule, tensor_of(schedule, request.matrix));
-    const auto asked = [&](int rank, int peer) {
-        if (!request.relayed) return messages.between(rank, peer);
-        const SentRows rows = relay.sent(graph, peer, rank);
-        return Message{rank, peer, 4 * rows.rows, rows.messages};
-    };
+    const RowRelay relay(schedule, matrix);
     std::vector<RankLevels> requests(static_cast<std::size_t>(schedule.grid.size()));
     for (int rank = 0; rank < schedule.grid.size(); ++rank) {
         for (const int peer : messages.peers(rank)) {
-            const Message message = asked(rank, peer);
-            const Level level = level_between(rank, peer, machine);
-            LevelTraffic& own = requests[static_cast<std::size_t>(rank)][level];
-            LevelTraffic& others = requests[static_cast<std::size_t>(peer)][level];
-            own.sent_bytes += message.bytes, own.sent_messages += message.count;
-            others.received_bytes += message.bytes, others.received_messages += message.count;
+            if (request.relayed) {
+                const SentRows rows = relay.sent(graph, peer, rank);
+                add_request(machine, rank, peer, 4 * rows.rows, rows.messages, requests);
+            } else {
+                const Message message = messages.between(rank, peer);
+                add_request(machine, rank, peer, message.bytes, message.count, requests);
+            }
         }
     }
     return requests;

@@ -66,6 +66,14 @@ std::vector<std::int64_t> GraphStats::columns_by_next(MatrixId matrix, const std
     return found;
 }
 
+std::vector<std::int64_t> GraphStats::distinct_columns_of(MatrixId matrix, Range rows,
+                                                          const std::vector<Range>& columns) const {
+    std::vector<std::int64_t> found;
+    found.reserve(columns.size());
+    for (const Range& range : columns) found.push_back(distinct_columns(matrix, rows, range));
+    return found;
+}
+
 // By expectation where several matrices are asked for, as for one.
 std::int64_t GraphStats::columns_met(bool transposed, Range rows, Range columns) const {
     if (samples() == 0 || columns.empty()) return distinct_columns(MatrixId(transposed), rows, columns);

@@ -140,6 +140,24 @@ std::int64_t ColumnProfile::met(Range columns) const {
     return static_cast<std::int64_t>(high - low);
 }
 
+std::vector<std::int64_t> ColumnProfile::distinct(const std::vector<Range>& columns) const {
+    std::vector<std::int64_t> found;
+    found.reserve(columns.size());
+    auto listed = listed_.begin();
+    for (const Range& range : columns) {
+        const bool few = sets_.empty() && intersect(range, ones_).empty();
+        if (!few) {
+            found.push_back(distinct(range));
+            continue;
+        }
+        while (listed != listed_.end() && *listed < range.begin) ++listed;
+        const auto first = listed;
+        while (listed != listed_.end() && *listed < range.end) ++listed;
+        found.push_back(listed - first);
+    }
+    return found;
+}
+
 std::int64_t ColumnProfile::bytes() const {
     std::int64_t bytes = listed_bytes * std::ssize(listed_) + static_cast<std::int64_t>(sizeof(ColumnProfile));
     for (const ColumnSet& set : sets_) bytes += set.bytes() + static_cast<std::int64_t>(sizeof(ColumnSet));

@@ -59,8 +59,11 @@ private:
 
 class GraphCounts::Cache {
 public:
-    explicit Cache(const Graph& graph)
-        : most_bytes_(std::max(least_bytes, bytes_per_nonzero * graph.nonzeros())), tally_(graph.vertices()) {}
+    // Both outlive the object.
+    Cache(const Graph& graph, const VertexOrder& order)
+        : scan_(graph, &order),
+          most_bytes_(std::max(least_bytes, bytes_per_nonzero * graph.nonzeros())),
+          tally_(graph.vertices()) {}
 
     // `walk` adds the columns of the rows' nonzeros to a tally, and returns those that hold one besides.
     template <class Walk>
@@ -112,7 +115,7 @@ public:
                                                  columns.end,
                                                  panel_columns};
         const auto known = reuses_.find(key);
-        return known != reuses_.end() ? known->second : reuses_.emplace(key, make()).first->second;
+        return known != reuses_.end() ? known->second : reuses_.emplace(key, make(scan_)).first->second;
     }
 
 private:
@@ -123,6 +126,7 @@ private:
 
     std::mutex mutex_;
     std::map<std::array<std::int64_t, 7>, ReuseHistogram> reuses_;  // of a few hundred bytes each
+    ReuseScan scan_;
     using Key = std::tuple<MatrixId, std::int64_t, std::int64_t>;
     std::map<Key, std::shared_ptr<const ColumnProfile>> profiles_;
     Key last_key_{false, 0, 0};  // the last question, which is mostly the next one, too
@@ -139,7 +143,7 @@ GraphCounts::GraphCounts(const Graph& graph, std::vector<std::uint8_t> subset)
       matrices_(std::make_shared<Matrices>()),
       training_vertices_(loss_row_counts(graph, *subset_, 0).front()),
       order_(std::make_shared<const VertexOrder>()),
-      cache_(std::make_shared<Cache>(graph)) {}
+      cache_(std::make_shared<Cache>(graph, *order_)) {}
 
 GraphCounts::GraphCounts(const GraphCounts& other, const Numbering& numbering)
     : graph_(other.graph_),
@@ -148,7 +152,7 @@ GraphCounts::GraphCounts(const GraphCounts& other, const Numbering& numbering)
       training_vertices_(other.training_vertices_),
       numbering_(numbering),
       order_(std::make_shared<const VertexOrder>(make_order(graph_, *subset_, numbering))),
-      cache_(std::make_shared<Cache>(graph_)) {
+      cache_(std::make_shared<Cache>(graph_, *order_)) {
     if (numbering.clones != CloneLoss::none)
         groups_ = std::make_shared<const Groups>(clones_of(graph_, numbering), *subset_);
 }
@@ -231,12 +235,18 @@ std::int64_t GraphCounts::distinct_columns(MatrixId which, Range rows, Range col
     return profile(which, rows)->distinct(columns);
 }
 
+std::vector<std::int64_t> GraphCounts::distinct_columns_of(MatrixId which, Range rows,
+                                                           const std::vector<Range>& columns) const {
+    if (asks_clones(which)) return groups_->counts.distinct_columns_of(which, rows, columns);
+    if (rows.empty()) return std::vector<std::int64_t>(columns.size(), 0);
+    return profile(which, rows)->distinct(columns);
+}
+
 ReuseHistogram GraphCounts::reuse(MatrixId which, Range rows, Range columns, std::int64_t panel_columns) const {
     if (asks_clones(which)) return groups_->counts.reuse(which, rows, columns, panel_columns);
     which = stored(which);
-    return cache_->find_reuse(which, rows, columns, panel_columns, [&] {
-        return reuse_histogram(graph_, which, rows, columns, panel_columns, order_.get());
-    });
+    return cache_->find_reuse(which, rows, columns, panel_columns,
+                              [&](ReuseScan& scan) { return scan.of(which, rows, columns, panel_columns); });
 }
 
 std::vector<std::int64_t> GraphCounts::loss_rows(int layers) const { return loss_row_counts(graph_, *subset_, layers); }

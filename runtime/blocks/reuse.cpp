@@ -28,115 +28,200 @@ double least_of(std::size_t bin) {
     return static_cast<double>((4 + bin % 4) << (bin / 4 - 2));
 }
 
+}  // namespace
+
 // The nonzeros of one source panel in the order in which a product meets them; gaps are numbers of nonzeros from one
 // use of a dense row to the next.
-struct PanelUse {
+struct ReuseScan::Panel {
+    struct Gaps {
+        std::int64_t count = 0;
+        std::int64_t sum = 0;
+        void add(std::int64_t gap) { ++count, sum += gap; }
+    };
+
     std::int64_t nonzeros = 0;
     std::int64_t distinct = 0;
-    std::int64_t row = -1;                    // of the last nonzero; before there is one, that before the first row
-    std::int64_t visits = 0;                  // of rows
-    std::int64_t resumed = 0;                 // visits behind a row without nonzeros
-    std::array<std::int64_t, bins> reuses{};  // gaps between uses
-    std::array<std::int64_t, bins> gaps{};    // these, those before the first and those behind the last use
-    std::array<std::int64_t, bins> sums{};    // of the gaps
+    std::int64_t row = -1;          // of the last nonzero; before there is one, that before the first row
+    std::int64_t visits = 0;        // of rows
+    std::int64_t resumed = 0;       // visits behind a row without nonzeros
+    std::size_t place = 0;          // among the panels of the columns
+    std::array<Gaps, bins> uses{};  // gaps between uses
+    std::array<Gaps, bins> ends{};  // those before the first and behind the last use; only where rows are used again
 
-    void add_gap(std::int64_t gap) {
-        const std::size_t bin = bin_of(gap);
-        ++gaps[bin];
-        sums[bin] += gap;
+    void visit(std::int64_t of_row) {
+        const bool again = row == of_row;
+        visits += again ? 0 : 1;
+        resumed += again || row + 1 == of_row ? 0 : 1;
+        row = of_row;
     }
+    bool uses_again() const { return nonzeros > distinct; }
+    // No gap is longer than the panel has nonzeros.
+    std::size_t used_bins() const { return bin_of(nonzeros) + 1; }
+    void begin(std::size_t at, std::int64_t first_row) {
+        if (uses_again()) {
+            std::fill_n(uses.begin(), used_bins(), Gaps{});
+            std::fill_n(ends.begin(), used_bins(), Gaps{});
+        }
+        place = at;
+        nonzeros = distinct = visits = resumed = 0;
+        row = first_row - 1;
+    }
+    void add_distances(ReuseHistogram& histogram) const;
+    ReuseHistogram histogram(std::int64_t rows) const;
 };
 
-class Scan {
-public:
-    Scan(Range rows, Range columns, std::int64_t panel_columns) : rows_(rows), columns_(columns) {
-        const std::int64_t size = std::max<std::int64_t>(1, columns.size());
-        const std::int64_t panels = panel_count(size, panel_columns);
-        panel_columns_ = static_cast<std::uint32_t>((size + panels - 1) / panels);
-        panels_.resize(static_cast<std::size_t>(panels));
-        for (PanelUse& panel : panels_) panel.row = rows.begin - 1;
-        last_.resize(static_cast<std::size_t>(size), 0);
+// A gap leaves its row out of gap - w of the windows of w nonzeros, if that is positive. As w is one less than the
+// least gap of a bin, those are the gaps of this bin and the next ones.
+void ReuseScan::Panel::add_distances(ReuseHistogram& histogram) const {
+    const double most = histogram.most_distinct;
+    std::array<double, bins + 1> footprint;  // of windows one shorter than the least gap of a bin
+    double count = 0;
+    double sum = 0;
+    footprint[used_bins()] = most;
+    for (std::size_t b = used_bins(); b-- > 1;) {
+        count += static_cast<double>(uses[b].count + ends[b].count);
+        sum += static_cast<double>(uses[b].sum + ends[b].sum);
+        const double window = least_of(b) - 1;
+        const double windows = static_cast<double>(nonzeros) - window + 1;
+        const double left_out = count > 0 ? (sum - window * count) / windows : 0;
+        footprint[b] = most - left_out;
     }
-
-    void use(std::int64_t row, std::int32_t column) {
-        const auto c = static_cast<std::uint32_t>(column - columns_.begin);
-        PanelUse& panel = panels_.size() == 1 ? panels_[0] : panels_[c / panel_columns_];
-        if (panel.row != row) {
-            ++panel.visits;
-            if (panel.row + 1 != row) ++panel.resumed;
-        }
-        panel.row = row;
-        const std::int64_t gap = ++panel.nonzeros - last_[c];
-        if (last_[c] != 0) ++panel.reuses[bin_of(gap)];
-        panel.add_gap(gap);
-        last_[c] = panel.nonzeros;
+    for (std::size_t b = 1; b < used_bins(); ++b) {
+        if (uses[b].count == 0) continue;
+        // No more than all rows.
+        const double gap = (least_of(b) + least_of(b + 1)) / 2;
+        histogram.spread(static_cast<double>(uses[b].count), std::min(footprint[b], most),
+                         std::min(footprint[b + 1], most), gap);
     }
+}
 
-    ReuseHistogram finish() {
-        for (std::size_t c = 0; c < last_.size(); ++c) {
-            if (last_[c] == 0) continue;
-            PanelUse& panel = panels_[c / panel_columns_];
-            ++panel.distinct;
-            panel.add_gap(panel.nonzeros + 1 - last_[c]);
+// But for the rows that are walked.
+ReuseHistogram ReuseScan::Panel::histogram(std::int64_t rows) const {
+    ReuseHistogram histogram;
+    histogram.first_uses = histogram.most_distinct = static_cast<double>(distinct);
+    if (uses_again()) add_distances(histogram);
+    histogram.row_visits = static_cast<double>(visits);
+    const std::int64_t rarer = std::min(visits, rows - visits);
+    histogram.row_changes = static_cast<double>(std::min(2 * resumed, rarer));
+    return histogram;
+}
+
+ReuseScan::ReuseScan(const Graph& graph, const VertexOrder* order) : graph_(graph), order_(order) {}
+ReuseScan::~ReuseScan() = default;
+
+void ReuseScan::begin(Range rows, Range columns, std::int64_t panel_columns) {
+    rows_ = rows;
+    columns_ = columns;
+    const std::int64_t size = std::max<std::int64_t>(1, columns.size());
+    all_panels_ = panel_count(size, panel_columns);
+    panel_columns_ = static_cast<std::uint32_t>((size + all_panels_ - 1) / all_panels_);
+    if (std::ssize(by_place_) < all_panels_) by_place_.resize(static_cast<std::size_t>(all_panels_), nullptr);
+    if (std::ssize(last_) < size) last_.resize(static_cast<std::size_t>(size), 0);
+}
+
+ReuseScan::Panel& ReuseScan::new_panel(std::size_t place) {
+    if (used_panels_ == panels_.size()) panels_.push_back(std::make_unique<Panel>());
+    Panel& panel = *panels_[used_panels_++];
+    panel.begin(place, rows_.begin);
+    by_place_[place] = &panel;
+    return panel;
+}
+
+// The columns lie anywhere in memory: what is known of those further on is fetched meanwhile.
+void ReuseScan::use_met() {
+    constexpr std::size_t ahead = 16;
+    for (std::size_t i = 0; i < met_.size(); ++i) {
+        if (i + ahead < met_.size()) {
+            const Met& later = met_[i + ahead];
+            __builtin_prefetch(&last_[later.column]);
+            __builtin_prefetch(by_place_[later.place]);
         }
-        ReuseHistogram histogram;
-        for (const PanelUse& panel : panels_) {
-            ReuseHistogram of_panel = distances(panel);
-            of_panel.row_sweeps = static_cast<double>(rows_.size());
-            of_panel.row_visits = static_cast<double>(panel.visits);
-            const std::int64_t rarer = std::min(panel.visits, rows_.size() - panel.visits);
-            of_panel.row_changes = static_cast<double>(std::min(2 * panel.resumed, rarer));
-            histogram.add(of_panel);
-        }
-        return histogram;
+        use(met_[i]);
     }
+    met_.clear();
+}
 
-private:
-    // A gap leaves its row out of gap - w of the windows of w nonzeros, if that is positive. As w is one less than the
-    // least gap of a bin, those are the gaps of this bin and the next ones.
-    static ReuseHistogram distances(const PanelUse& panel) {
-        ReuseHistogram histogram;
-        histogram.first_uses = histogram.most_distinct = static_cast<double>(panel.distinct);
-        std::array<double, bins + 1> footprint{};  // of windows one shorter than the least gap of a bin
-        double count = 0;
-        double sum = 0;
-        footprint[bins] = histogram.most_distinct;
-        for (std::size_t b = bins; b-- > 1;) {
-            count += static_cast<double>(panel.gaps[b]);
-            sum += static_cast<double>(panel.sums[b]);
-            const double window = least_of(b) - 1;
-            const double windows = static_cast<double>(panel.nonzeros) - window + 1;
-            const double left_out = count > 0 ? (sum - window * count) / windows : 0;
-            footprint[b] = histogram.most_distinct - left_out;
-        }
-        for (std::size_t b = 1; b < bins; ++b) {
-            if (panel.reuses[b] == 0) continue;
-            // No more than all rows.
-            const double most = histogram.most_distinct;
-            const double gap = (least_of(b) + least_of(b + 1)) / 2;
-            histogram.spread(static_cast<double>(panel.reuses[b]), std::min(footprint[b], most),
-                             std::min(footprint[b + 1], most), gap);
-        }
-        return histogram;
+inline void ReuseScan::use(const Met& met) {
+    Panel& panel = by_place_[met.place] != nullptr ? *by_place_[met.place] : new_panel(met.place);
+    panel.visit(met.row);
+    std::int64_t& last = last_[met.column];
+    ++panel.nonzeros;
+    if (last != 0) {
+        const std::int64_t gap = panel.nonzeros - last;
+        panel.uses[bin_of(gap)].add(gap);
+    } else {
+        ++panel.distinct;
+        first_uses_.push_back({&panel, panel.nonzeros, met.column});
     }
+    last = panel.nonzeros;
+}
 
-    Range rows_;
-    Range columns_;
-    std::uint32_t panel_columns_ = 1;
-    std::vector<PanelUse> panels_;
-    std::vector<std::int64_t> last_;  // per column: the nonzeros of its panel up to its last use
-};
+// Panels without nonzeros only have rows that are walked. Others are added in the order of their columns.
+ReuseHistogram ReuseScan::finish() {
+    for (const auto& [panel, nonzeros, column] : first_uses_) {
+        const std::int64_t behind = panel->nonzeros + 1 - last_[column];
+        last_[column] = 0;
+        if (!panel->uses_again()) continue;
+        panel->ends[bin_of(nonzeros)].add(nonzeros);
+        panel->ends[bin_of(behind)].add(behind);
+    }
+    first_uses_.clear();
+    const auto used = panels_.begin() + static_cast<std::ptrdiff_t>(used_panels_);
+    std::sort(panels_.begin(), used, [](const auto& a, const auto& b) { return a->place < b->place; });
+    ReuseHistogram histogram;
+    histogram.row_sweeps = static_cast<double>(all_panels_) * static_cast<double>(rows_.size());
+    for (auto panel = panels_.begin(); panel != used; ++panel) {
+        histogram.add((*panel)->histogram(rows_.size()));
+        by_place_[(*panel)->place] = nullptr;
+    }
+    used_panels_ = 0;
+    return histogram;
+}
 
-}  // namespace
+// Rows of a numbering are read again and again, so their columns are looked up once. Those of parts are not kept: each
+// part would have as many rows as the matrix.
+const ReuseScan::Rows* ReuseScan::kept_rows(MatrixId which) {
+    const std::int64_t vertices = graph_.vertices();
+    const bool all = graph_.matrix(which).rows() == vertices && columns_ == Range{0, vertices} && !which.is_part();
+    if (!all || order_ == nullptr || order_->identity()) return nullptr;
+    Rows& rows = kept_[which];
+    if (!rows.start.empty()) return &rows;
+    MatrixRows reader(graph_, which, columns_, order_);
+    rows.column.reserve(static_cast<std::size_t>(graph_.matrix(which).nonzeros()));
+    rows.start.reserve(static_cast<std::size_t>(vertices) + 1);
+    rows.start.push_back(0);
+    for (std::int64_t i = 0; i < vertices; ++i) {
+        const auto columns = reader.any_order(i);
+        rows.column.insert(rows.column.end(), columns.begin(), columns.end());
+        rows.start.push_back(std::ssize(rows.column));
+    }
+    return &rows;
+}
+
+void ReuseScan::meet(std::int64_t row, std::span<const std::int32_t> columns) {
+    constexpr std::size_t many = 2048;
+    for (const std::int32_t c : columns) {
+        const auto column = static_cast<std::uint32_t>(c - columns_.begin);
+        met_.push_back({row, column, all_panels_ == 1 ? 0 : column / panel_columns_});
+    }
+    if (met_.size() >= many) use_met();
+}
+
+ReuseHistogram ReuseScan::of(MatrixId which, Range rows, Range columns, std::int64_t panel_columns) {
+    begin(rows, columns, panel_columns);
+    if (const Rows* kept = kept_rows(which)) {
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) meet(i, kept->row(i));
+    } else {
+        MatrixRows reader(graph_, which, columns, order_);
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) meet(i, reader.any_order(i));
+    }
+    use_met();
+    return finish();
+}
 
 ReuseHistogram reuse_histogram(const Graph& graph, MatrixId which, Range rows, Range columns,
                                std::int64_t panel_columns, const VertexOrder* order) {
-    Scan scan(rows, columns, panel_columns);
-    MatrixRows reader(graph, which, columns, order);
-    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-        for (const std::int32_t c : reader.any_order(i)) scan.use(i, c);
-    }
-    return scan.finish();
+    return ReuseScan(graph, order).of(which, rows, columns, panel_columns);
 }
 
 }  // namespace gnnplan::data

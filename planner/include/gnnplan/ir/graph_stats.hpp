@@ -72,6 +72,9 @@ public:
     // Nonzeros of a block, and how many of its columns hold one.
     virtual std::int64_t block_nonzeros(MatrixId matrix, Range rows, Range columns) const = 0;
     virtual std::int64_t distinct_columns(MatrixId matrix, Range rows, Range columns) const = 0;
+    // The latter of each of several ranges of columns, which ascend and have no column in common.
+    virtual std::vector<std::int64_t> distinct_columns_of(MatrixId matrix, Range rows,
+                                                          const std::vector<Range>& columns) const;
     // In how many columns some matrix has a nonzero: A^T or A or, where layers have drawn edges, that of any layer.
     virtual std::int64_t columns_met(bool transposed, Range rows, Range columns) const;
     // For ranges of rows that follow each other, entry [i * ranges + j] says in how many columns range i holds a
