@@ -1,12 +1,15 @@
 #include "planner/cost/loading.hpp"
 
 #include "planner/cost/rates.hpp"
+#include "planner/ir/needed_rows.hpp"
 #include "planner/ir/steps/product_work.hpp"
 
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::cost {
@@ -115,6 +118,16 @@ private:
                exchange_seconds(elsewhere, 2, 12 * static_cast<double>(met));
     }
 
+    // Ranks of a y-group multiply the same, unless blocks or rows are dealt to them.
+    std::int64_t multiplied(TensorId tensor, int rank) const {
+        const Grid& grid = schedule_.grid;
+        const bool whole = has_whole_slices(grid, tensor_of(schedule_, tensor));
+        const int first = whole ? grid.neighbour(rank, Axis::y, 0) : rank;
+        const auto [entry, is_new] = multiplied_.try_emplace({tensor, first}, 0);
+        if (is_new) entry->second = multiplied_nonzeros(schedule_, tensor, graph_, rank);
+        return entry->second;
+    }
+
     // A rank looks through all rows that it keeps, and cuts the blocks that it stores.
     double cut_seconds(Range kept, int rank) const {
         double stored = 0;
@@ -123,7 +136,7 @@ private:
             if (matrix.role != Role::adjacency || matrix.structure) continue;
             const auto tensor = static_cast<TensorId>(id);
             if (!gathers_matrix(schedule_.grid, matrix)) {  // what it multiplies
-                stored += static_cast<double>(multiplied_nonzeros(schedule_, tensor, graph_, rank));
+                stored += static_cast<double>(multiplied(tensor, rank));
                 continue;
             }
             const Range rows = block_of(schedule_, tensor, rank).rows;
@@ -186,6 +199,7 @@ private:
     const LoadingNeeds needs_;
     const int ranks_;
     const double edges_;
+    mutable std::map<std::pair<TensorId, int>, std::int64_t> multiplied_;
 };
 
 }  // namespace

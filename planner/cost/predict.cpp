@@ -1,5 +1,6 @@
 #include "planner/cost/predict.hpp"
 
+#include "planner/cost/product_time.hpp"
 #include "planner/cost/time.hpp"
 #include "planner/ir/steps/product_work.hpp"
 

@@ -133,7 +133,7 @@ RanksOfSteps::RanksOfSteps(CostedRanks all, const Machine& machine, std::shared_
 const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, const GraphStats& graph) {
     constexpr std::size_t few = 16;  // fewer are costed in less time than it takes to look for those that are alike
     if (all_.ranks.size() <= few || varies_with_rank(step.operation) || moves_between_spaces(schedule, step.operation))
-        return all_;
+        return with_counts(schedule, step.operation);
     // What a card carries of relayed panels goes by each rank's neighbours.
     if (relaying(step.operation) != nullptr && shares_cards(schedule.grid, machine_)) return all_;
     if (redistributed(step.operation) || !tiled(step.operation).empty())
@@ -142,7 +142,7 @@ const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, 
     if (const SpmmStep* product = product_of(step.operation)) {
         pick_for_product(schedule, *product);
         picked_.class_of = classes_of_peers(schedule, step.operation, *product);
-        count_nonzeros(schedule, *product, graph);
+        picked_.product = &counts_->products[signature_of(schedule, RowRequestStep{product->matrix})];
     } else if (local_by_size(schedule, step.operation)) {
         picked_.ranks = ranks_of_all_sizes(schedule, step.operation);
     } else if (picked_.requests != nullptr) {
@@ -202,17 +202,13 @@ const std::vector<RankLevels>* RanksOfSteps::requests_for(const Schedule& schedu
     return &entry->second;
 }
 
-// These are the same for all widths, too. How the product comes back to rows is found out when it is costed.
-void RanksOfSteps::count_nonzeros(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph) {
-    const auto ranks = static_cast<std::size_t>(schedule.grid.size());
-    const std::string matrix = signature_of(schedule, RowRequestStep{product.matrix});
-    std::vector<std::int64_t>& nonzeros = counts_->nonzeros.try_emplace(matrix, ranks, -1).first->second;
-    for (const int rank : picked_.ranks) {
-        std::int64_t& of_rank = nonzeros[static_cast<std::size_t>(rank)];
-        if (of_rank < 0) of_rank = multiplied_nonzeros(schedule, product.matrix, graph, rank);
-    }
-    picked_.nonzeros = &nonzeros;
-    picked_.reuse = &counts_->reuse.try_emplace(matrix, ranks).first->second;
+// All of the ranks: what they multiply is the same for all widths, too.
+const CostedRanks& RanksOfSteps::with_counts(const Schedule& schedule, const Operation& operation) {
+    const SpmmStep* product = product_of(operation);
+    if (product == nullptr) return all_;
+    picked_ = all_;
+    picked_.product = &counts_->products[signature_of(schedule, RowRequestStep{product->matrix})];
+    return picked_;
 }
 
 // Where every rank of a y-group has the same nonzeros, or gets them from its x-group, their products differ in nothing

@@ -20,6 +20,12 @@
 
 namespace gnnplan::cost {
 
+// What a rank multiplies in products with a matrix, counted when one of them is first costed.
+struct ProductCounts {
+    std::optional<std::int64_t> nonzeros;
+    std::optional<SpmmReuse> reuse;  // how panels are copied is that of the last product
+};
+
 // Which ranks a step is costed on, which of their peers are alike, and what has been counted of them before.
 struct CostedRanks {
     std::vector<int> ranks;
@@ -29,11 +35,8 @@ struct CostedRanks {
     // Per rank of the grid, what it requests of others and they of it, of a step whose exchange follows from that; null
     // where peers are to be looked at.
     const std::vector<RankLevels>* requests = nullptr;
-    // Per rank of the grid, of a product the nonzeros that it multiplies, for those of `ranks`; null where they are to
-    // be counted.
-    const std::vector<std::int64_t>* nonzeros = nullptr;
-    // Likewise, how it comes back to the rows of its dense operand; how panels are copied is that of the last step.
-    std::vector<std::optional<SpmmReuse>>* reuse = nullptr;
+    // What is known of a product's ranks; null where nothing is kept.
+    std::unordered_map<int, ProductCounts>* product = nullptr;
     bool operator==(const CostedRanks&) const = default;
 };
 
@@ -46,8 +49,8 @@ CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, con
 struct RankCounts {
     // By the signature of the step that asks for rows of the matrix.
     std::unordered_map<std::string, std::vector<RankLevels>> requests;
-    std::unordered_map<std::string, std::vector<std::int64_t>> nonzeros;  // -1: not counted yet
-    std::unordered_map<std::string, std::vector<std::optional<SpmmReuse>>> reuse;
+    // By the signature of the same step: what is known of products by rank.
+    std::unordered_map<std::string, std::unordered_map<int, ProductCounts>> products;
 };
 
 // Picks ranks for one step after the other. Where the widths of layers differ, nearly every rank is costed, but a
@@ -69,7 +72,7 @@ private:
     std::vector<int> classes_of_peers(const Schedule& schedule, const Operation& operation, const SpmmStep& product);
     const std::vector<RankLevels>* requests_for(const Schedule& schedule, const Operation& operation,
                                                 const GraphStats& graph);
-    void count_nonzeros(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph);
+    const CostedRanks& with_counts(const Schedule& schedule, const Operation& operation);
 
     CostedRanks all_;
     CostedRanks picked_;  // of all of them for the latest step

@@ -3,6 +3,7 @@
 #include "planner/cost/compute.hpp"
 #include "planner/cost/correction.hpp"
 #include "planner/cost/level_traffic.hpp"
+#include "planner/cost/product_time.hpp"
 #include "planner/cost/rates.hpp"
 #include "planner/ir/steps/product_work.hpp"
 
@@ -64,25 +65,6 @@ double overlapped(const Computing& compute, double communication, double pieces,
 // (bench/results/spmm.md). Calibrations do not measure it.
 constexpr double factored_slowdown = 1.09;
 
-// Seconds of a product that comes back to rows so; the machine has gather curves.
-double seconds_of_reuse(const Schedule& schedule, const SpmmStep& product, const SpmmReuse& reuse,
-                        const Machine& machine, int rank, std::int64_t multiplied, bool dropout) {
-    const Calibration& calibration = *machine.calibration;
-    const std::int64_t width = product.travelling_columns(schedule, rank);
-    const SparseSeconds sum = sparse_seconds(reuse, width, machine);
-    if (multiplied == 0 || width == 0) return sum.total();
-    const auto nonzeros = static_cast<double>(multiplied);
-    const std::int64_t wide = block_of(schedule, product.column_operands.front(), rank).columns.size();
-    const ProgramSeconds program =
-        program_seconds(calibration, product.program, product.local_heads(schedule, rank), wide, dropout);
-    if (program.working_set_bytes <= 0) return sum.total();
-    const double near = gather_seconds(calibration, width, 0, program.working_set_bytes);
-    const double waiting = program.waiting * std::max(0.0, sum.gathering / nonzeros - near);
-    const double visits = std::max(reuse.rows, reuse.share * reuse.histogram.row_visits);
-    constexpr double least = 0.1;  // of the sum: a program gathers all of it
-    return std::max(least * sum.total(), sum.total() + nonzeros * (program.nonzero + waiting) + visits * program.row);
-}
-
 // One rank's part of a step.
 struct RankStep {
     const Schedule& schedule;
@@ -135,13 +117,15 @@ double RankStep::communication(const RankLevels& traffic, double node_seconds) c
 }
 
 std::int64_t RankStep::nonzeros(const SpmmStep& spmm) const {
-    return on.nonzeros != nullptr ? (*on.nonzeros)[static_cast<std::size_t>(rank)]
-                                  : multiplied_nonzeros(schedule, spmm.matrix, graph, rank);
+    if (on.product == nullptr) return multiplied_nonzeros(schedule, spmm.matrix, graph, rank);
+    std::optional<std::int64_t>& nonzeros = (*on.product)[rank].nonzeros;
+    if (!nonzeros) nonzeros = multiplied_nonzeros(schedule, spmm.matrix, graph, rank);
+    return *nonzeros;
 }
 
 double RankStep::calibrated_product(const SpmmStep& spmm, std::int64_t nonzeros) const {
-    if (on.reuse == nullptr) return product_seconds(schedule, spmm, graph, machine, rank, nonzeros, false);
-    std::optional<SpmmReuse>& reuse = (*on.reuse)[static_cast<std::size_t>(rank)];
+    if (on.product == nullptr) return product_seconds(schedule, spmm, graph, machine, rank, nonzeros, false);
+    std::optional<SpmmReuse>& reuse = (*on.product)[rank].reuse;
     if (!reuse) reuse = reuse_of_matrix(schedule, spmm.matrix, graph, rank, nonzeros);
     pack_for(schedule, spmm, rank, *reuse);
     return seconds_of_reuse(schedule, spmm, *reuse, machine, rank, nonzeros, false);
@@ -258,13 +242,6 @@ std::vector<double> card_seconds(const StepMessages& messages, const Machine& ma
 }
 
 }  // namespace
-
-double product_seconds(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph,
-                       const Machine& machine, int rank, std::int64_t multiplied, bool dropout) {
-    if (!machine.calibration || machine.calibration->gather.empty()) return 0;
-    const SpmmReuse reuse = reuse_of(schedule, product, graph, rank, multiplied);
-    return seconds_of_reuse(schedule, product, reuse, machine, rank, multiplied, dropout);
-}
 
 double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,
                     const CostedRanks& on) {

@@ -20,9 +20,4 @@ namespace gnnplan::cost {
 double step_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph, const Machine& machine,
                     const CostedRanks& on);
 
-// Seconds of the `multiplied` nonzeros and rows of a product on a rank: a sum of all that it gathers, and what its
-// program takes besides, with some of its weights dropped or without. Nothing where the machine has no gather curves.
-double product_seconds(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph,
-                       const Machine& machine, int rank, std::int64_t multiplied, bool dropout);
-
 }  // namespace gnnplan::cost

@@ -45,35 +45,6 @@ UniformStats::UniformStats(std::int64_t vertices, std::int64_t nonzeros, bool sy
     }
 }
 
-std::vector<std::int64_t> GraphStats::columns_by_next(MatrixId matrix, const std::vector<Range>& rows,
-                                                      Range columns) const {
-    const std::size_t ranges = rows.size();
-    // Columns that range i meets, and no other up to range j.
-    const auto alone = [&](std::size_t i, std::size_t j) {
-        const std::int64_t all = distinct_columns(matrix, {rows[i].begin, rows[j].end}, columns);
-        return i == j ? all : all - distinct_columns(matrix, {rows[i + 1].begin, rows[j].end}, columns);
-    };
-    std::vector<std::int64_t> found(ranges * ranges, 0);
-    for (std::size_t i = 0; i < ranges; ++i) {
-        std::int64_t left = alone(i, i);
-        for (std::size_t j = i + 1; j < ranges; ++j) {
-            const std::int64_t without = alone(i, j);
-            found[i * ranges + j] = left - without;
-            left = without;
-        }
-        found[i * ranges + i] = left;
-    }
-    return found;
-}
-
-std::vector<std::int64_t> GraphStats::distinct_columns_of(MatrixId matrix, Range rows,
-                                                          const std::vector<Range>& columns) const {
-    std::vector<std::int64_t> found;
-    found.reserve(columns.size());
-    for (const Range& range : columns) found.push_back(distinct_columns(matrix, rows, range));
-    return found;
-}
-
 // By expectation where several matrices are asked for, as for one.
 std::int64_t GraphStats::columns_met(bool transposed, Range rows, Range columns) const {
     if (samples() == 0 || columns.empty()) return distinct_columns(MatrixId(transposed), rows, columns);

@@ -48,10 +48,13 @@ BlockBytes stored_block_bytes(const Schedule& schedule, TensorId id, const Graph
     const Range rows = block_of(schedule, id, rank).rows;
     const Range stored_range{0, stored_rows(schedule, id, graph, rank)};
     const MatrixId which = matrix.matrix_on(schedule.grid, rank);
+    std::vector<Range> columns;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        if (piece.matrix_root != rank) continue;
-        const std::int64_t nonzeros = graph.block_nonzeros(which, rows, piece.columns);
-        const std::int64_t bytes = sparse_bytes(schedule.blocking, matrix, stored_range, piece.columns, nonzeros);
+        if (piece.matrix_root == rank) columns.push_back(piece.columns);
+    }
+    const std::vector<std::int64_t> nonzeros = graph.block_nonzeros_of(which, rows, columns);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const std::int64_t bytes = sparse_bytes(schedule.blocking, matrix, stored_range, columns[i], nonzeros[i]);
         stored.all += bytes;
         stored.largest = std::max(stored.largest, bytes);
     }
@@ -65,10 +68,14 @@ std::int64_t scale_bytes(const Schedule& schedule, TensorId id, const GraphStats
     const bool needed_rows = exchanges_needed_rows(schedule, id);
     const MatrixId which = matrix.matrix_on(schedule.grid, rank);
     std::int64_t count = stored_rows(schedule, id, graph, rank);
+    std::vector<Range> needed;
     for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        count += needed_rows && piece.dense_root != rank ? graph.distinct_columns(which, rows, piece.columns)
-                                                         : piece.columns.size();
+        if (needed_rows && piece.dense_root != rank)
+            needed.push_back(piece.columns);
+        else
+            count += piece.columns.size();
     }
+    for (const std::int64_t met : graph.distinct_columns_of(which, rows, needed)) count += met;
     return 4 * count;
 }
 

@@ -48,4 +48,24 @@ std::vector<NeededRows> needed_rows(const Schedule& schedule, TensorId matrix, c
     return needed;
 }
 
+std::vector<SliceRows> rows_of_whole_slices(const Schedule& schedule, TensorId matrix, const GraphStats& graph) {
+    const Grid& grid = schedule.grid;
+    std::vector<SliceRows> rows(at(grid.size()));
+    for (int rank = 0; rank < grid.size(); ++rank) {
+        if (grid.coordinate(rank, Axis::y) != 0) continue;
+        const std::vector<NeededRows> needed = needed_rows(schedule, matrix, graph, rank);
+        for (int ix = 0; ix < grid.x; ++ix) {
+            const int root = grid.neighbour(rank, Axis::x, ix);
+            if (root == rank) continue;
+            const NeededRows& block = needed[at(ix)];
+            rows[at(rank)].fetched += block.rows;
+            rows[at(rank)].largest = std::max(rows[at(rank)].largest, block.largest);
+            rows[at(root)].served += block.rows;
+            rows[at(root)].most_at_once = std::max(rows[at(root)].most_at_once, block.largest);
+        }
+    }
+    for (int rank = 0; rank < grid.size(); ++rank) rows[at(rank)] = rows[at(grid.neighbour(rank, Axis::y, 0))];
+    return rows;
+}
+
 }  // namespace gnnplan

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "planner/ir/dealt_blocks.hpp"
+#include "planner/ir/sharded.hpp"
 
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/pieces.hpp>
@@ -28,5 +29,8 @@ inline bool has_whole_slices(const Grid& grid, const Tensor& matrix) {
 // Those of `rank`, by the coordinate along x of the ranks that have the blocks, its own among them. Ranks of a y-group
 // have the same. The matrix has whole slices.
 std::vector<NeededRows> needed_rows(const Schedule& schedule, TensorId matrix, const GraphStats& graph, int rank);
+
+// What each rank fetches and serves of these. The product exchanges needed rows; a rank serves one other at a stage.
+std::vector<SliceRows> rows_of_whole_slices(const Schedule& schedule, TensorId matrix, const GraphStats& graph);
 
 }  // namespace gnnplan

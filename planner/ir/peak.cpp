@@ -2,6 +2,7 @@
 // are put together from what they have in common.
 #include "planner/ir/arena.hpp"
 #include "planner/ir/memory_parts.hpp"
+#include "planner/ir/needed_rows.hpp"
 #include "planner/ir/sharded.hpp"
 
 #include <gnnplan/ir/classes.hpp>
@@ -10,6 +11,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace gnnplan {
 namespace {
@@ -47,7 +49,7 @@ public:
         plan.arena_bytes = arena_bytes(rank);
         for (const auto& [matrix, needed_rows] : matrices_) {
             plan.adjacency_bytes += slices_.gathered(matrix) ? slices_.adjacency_bytes(matrix, needed_rows, rank)
-                                                             : adjacency_block_bytes(schedule_, matrix, graph_, rank);
+                                                             : whole_adjacency_bytes(matrix, rank);
         }
         plan.adjacency_bytes += edge_order_bytes(schedule_, reordered_, graph_, rank);
         for (const Step* step : requests_) {
@@ -65,6 +67,16 @@ private:
         TensorId id = 0;
         bool needed_rows = false;
     };
+
+    // Ranks of a y-group have the same nonzeros, unless blocks or rows are dealt to them.
+    std::int64_t whole_adjacency_bytes(TensorId matrix, int rank) {
+        const Grid& grid = schedule_.grid;
+        if (!has_whole_slices(grid, tensor_of(schedule_, matrix)))
+            return adjacency_block_bytes(schedule_, matrix, graph_, rank);
+        const auto [entry, is_new] = adjacency_.try_emplace({matrix, grid.neighbour(rank, Axis::y, 0)}, 0);
+        if (is_new) entry->second = adjacency_block_bytes(schedule_, matrix, graph_, rank);
+        return entry->second;
+    }
 
     std::int64_t arena_bytes(int rank) {
         const int alike = classes_.class_of[static_cast<std::size_t>(rank)];
@@ -92,7 +104,7 @@ private:
             }
             const Step& step = schedule_.steps[i];
             const bool by_graph = depends_on_graph(schedule_, step.operation);
-            const bool gathers = by_graph && slices_.matrix_of(step);
+            const bool gathers = by_graph && slices_.counts(step);
             const SpmmStep* product = product_of(step.operation);
             std::int64_t staged = 0;
             if (gathers && product != nullptr) staged = aligned(packed_panel(schedule_, *product, rank).bytes());
@@ -103,7 +115,7 @@ private:
 
     std::int64_t bytes_by_graph(std::size_t step, std::int64_t panel, int rank) {
         const Step& counted = schedule_.steps[step];
-        if (!slices_.matrix_of(counted)) return staged_bytes(schedule_, counted, graph_, rank);
+        if (!slices_.counts(counted)) return staged_bytes(schedule_, counted, graph_, rank);
         const SpmmStep* product = product_of(counted.operation);
         return product != nullptr ? panel + slices_.buffers(*product, rank).bytes() : 0;
     }
@@ -121,7 +133,8 @@ private:
     std::vector<std::size_t> by_graph_;     // steps whose staging the graph decides
     std::vector<std::size_t> counted_;      // tensors whose rows it decides
     std::vector<const Step*> requests_;
-    std::map<std::vector<std::int64_t>, std::int64_t> arenas_;  // by class, staging and counted rows
+    std::map<std::pair<TensorId, int>, std::int64_t> adjacency_;  // by the first rank of the y-group
+    std::map<std::vector<std::int64_t>, std::int64_t> arenas_;    // by class, staging and counted rows
 };
 
 }  // namespace

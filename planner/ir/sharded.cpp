@@ -2,6 +2,8 @@
 // are those that lie in one rank's nonzeros.
 #include "planner/ir/sharded.hpp"
 
+#include "planner/ir/needed_rows.hpp"
+
 #include "planner/ir/steps/pieces_between.hpp"
 #include "planner/ir/steps/relay_rows.hpp"
 
@@ -163,8 +165,33 @@ std::optional<TensorId> ShardedSlices::matrix_of(const Step& step) const {
     return matrix && gathered(*matrix) ? matrix : std::nullopt;
 }
 
+// Statistics tell few ranks apart: these are looked at one by one.
+std::optional<TensorId> ShardedSlices::whole_matrix_of(const Step& step) const {
+    if (!graph_.exact()) return std::nullopt;
+    const SpmmStep* product = product_of(step.operation);
+    const auto* request = std::get_if<RowRequestStep>(&step.operation);
+    const bool asks = request != nullptr && !request->targets && !request->relayed;
+    if (product != nullptr ? product->exchange != Exchange::rows : !asks) return std::nullopt;
+    const TensorId id = product != nullptr ? product->matrix : request->matrix;
+    const Tensor& matrix = tensor_of(schedule_, id);
+    return has_whole_slices(schedule_.grid, matrix) && !matrix.in_groups() ? std::optional(id) : std::nullopt;
+}
+
+const SliceRows& ShardedSlices::needed_rows_of(TensorId matrix, int rank) {
+    const auto [entry, is_new] = needed_.try_emplace(matrix);
+    if (is_new) entry->second = rows_of_whole_slices(schedule_, matrix, graph_);
+    return entry->second[static_cast<std::size_t>(rank)];
+}
+
 RankTraffic ShardedSlices::traffic(const Step& step, int rank) {
     const std::optional<TensorId> matrix = matrix_of(step);
+    if (const std::optional<TensorId> whole = whole_matrix_of(step)) {
+        const SliceRows& rows = needed_rows_of(*whole, rank);
+        const SpmmStep* of = product_of(step.operation);
+        if (of == nullptr) return {4 * rows.fetched, 4 * rows.served};  // requests go to those who send the rows
+        const std::int64_t columns = of->travelling_columns(schedule_, rank);
+        return {4 * columns * rows.served, 4 * columns * rows.fetched};
+    }
     if (!matrix) return traffic_of(schedule_, step, graph_, rank);
     const Grid& grid = schedule_.grid;
     const int ix = grid.coordinate(rank, Axis::x), iy = grid.coordinate(rank, Axis::y);
@@ -188,12 +215,18 @@ RankTraffic ShardedSlices::traffic(const Step& step, int rank) {
 SpmmBuffers ShardedSlices::buffers(const SpmmStep& product, int rank) {
     const Grid& grid = schedule_.grid;
     const int ix = grid.coordinate(rank, Axis::x), iy = grid.coordinate(rank, Axis::y);
-    const ShardedSlice& counted = slice(product.matrix, product.exchange, rank);
     const std::int64_t row_bytes = 4 * product.travelling_columns(schedule_, rank);
     const int ahead = tensor_of(schedule_, product.matrix).storage.pieces_ahead();
     SpmmBuffers buffers;
     buffers.packs = product.overlap ? ahead : 1;
     buffers.copies = product.overlap ? ahead + 1 : 1;
+    if (!gathered(product.matrix)) {
+        const SliceRows& rows = needed_rows_of(product.matrix, rank);
+        buffers.pack = aligned(row_bytes * rows.most_at_once);
+        buffers.dense = aligned(row_bytes * rows.largest);
+        return buffers;
+    }
+    const ShardedSlice& counted = slice(product.matrix, product.exchange, rank);
     if (product.exchange == Exchange::relay) buffers.kept = PanelRelay(schedule_, product).kept(rank);
     buffers.pack = aligned(row_bytes * counted.rows(ix).most_at_once);
     buffers.dense = aligned(row_bytes * counted.rows(ix).largest);

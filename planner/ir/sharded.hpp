@@ -1,5 +1,6 @@
 // Products that gather nonzeros (ir/pieces.hpp), counted for all ranks of a slice at once: what each of them sends,
-// stores and stages is a sum, or a maximum, over the same pieces.
+// stores and stages is a sum, or a maximum, over the same pieces. Of a graph that is there, so are the rows that ranks
+// with all nonzeros of their slices need.
 #pragma once
 
 #include <gnnplan/ir/config.hpp>
@@ -56,6 +57,8 @@ public:
     bool gathered(TensorId matrix) const { return gathers_matrix(schedule_.grid, tensor_of(schedule_, matrix)); }
     // The matrix of a product that gathers nonzeros, or whose needed rows the step asks for; none of other steps.
     std::optional<TensorId> matrix_of(const Step& step) const;
+    // Whether the step's traffic and buffers are counted so.
+    bool counts(const Step& step) const { return matrix_of(step) || whole_matrix_of(step); }
     // Answers as traffic_of does, for any step.
     RankTraffic traffic(const Step& step, int rank);
     // As spmm_buffers has them, but for the panel.
@@ -65,10 +68,14 @@ public:
 
 private:
     const ShardedSlice& slice(TensorId matrix, Exchange exchange, int rank);
+    // The matrix of whole slices whose needed rows, or requests for them, a step exchanges; and these rows.
+    std::optional<TensorId> whole_matrix_of(const Step& step) const;
+    const SliceRows& needed_rows_of(TensorId matrix, int rank);
 
     const Schedule& schedule_;
     const GraphStats& graph_;
     std::map<std::tuple<TensorId, Exchange, int>, ShardedSlice> slices_;
+    std::map<TensorId, std::vector<SliceRows>> needed_;  // per rank
 };
 
 }  // namespace gnnplan

@@ -92,7 +92,7 @@ public:
         // Statistics expect the same of ranks of the same sizes, but for rounding, and for who shares a node.
         const bool apart = by_graph && (graph_.exact() || by_nodes(step.operation));
         if (apart || varies_with_rank(step.operation)) {
-            if (slices_.matrix_of(step))
+            if (slices_.counts(step))
                 add_by_slices(step, times);
             else
                 add_by_pairs(step, times);

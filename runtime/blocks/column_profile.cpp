@@ -49,6 +49,26 @@ std::pair<std::size_t, std::size_t> listed_within(const std::vector<std::int32_t
     return {static_cast<std::size_t>(low - columns.begin()), static_cast<std::size_t>(high - columns.begin())};
 }
 
+// The same for one range after the other: it goes on where the last one ended, if they ascend.
+class ListedWalk {
+public:
+    explicit ListedWalk(const std::vector<std::int32_t>& columns) : columns_(columns) {}
+
+    std::pair<std::size_t, std::size_t> within(Range range) {
+        if (range.begin < end_) at_ = 0;
+        end_ = std::max(range.begin, range.end);
+        while (at_ < columns_.size() && columns_[at_] < range.begin) ++at_;
+        const std::size_t low = at_;
+        while (at_ < columns_.size() && columns_[at_] < range.end) ++at_;
+        return {low, at_};
+    }
+
+private:
+    const std::vector<std::int32_t>& columns_;
+    std::size_t at_ = 0;
+    std::int64_t end_ = 0;
+};
+
 }  // namespace
 
 std::int64_t ColumnSet::bytes(Range span, std::int64_t count) {
@@ -140,20 +160,32 @@ std::int64_t ColumnProfile::met(Range columns) const {
     return static_cast<std::int64_t>(high - low);
 }
 
+std::vector<std::int64_t> ColumnProfile::nonzeros(const std::vector<Range>& columns) const {
+    std::vector<std::int64_t> found;
+    found.reserve(columns.size());
+    ListedWalk listed(listed_);
+    for (const Range& range : columns) {
+        if (!sets_.empty()) {
+            found.push_back(nonzeros(range));
+            continue;
+        }
+        const auto [low, high] = listed.within(range);
+        found.push_back(intersect(range, ones_).size() + listed_before_[high] - listed_before_[low]);
+    }
+    return found;
+}
+
 std::vector<std::int64_t> ColumnProfile::distinct(const std::vector<Range>& columns) const {
     std::vector<std::int64_t> found;
     found.reserve(columns.size());
-    auto listed = listed_.begin();
+    ListedWalk listed(listed_);
     for (const Range& range : columns) {
-        const bool few = sets_.empty() && intersect(range, ones_).empty();
-        if (!few) {
+        if (!sets_.empty() || !intersect(range, ones_).empty()) {
             found.push_back(distinct(range));
             continue;
         }
-        while (listed != listed_.end() && *listed < range.begin) ++listed;
-        const auto first = listed;
-        while (listed != listed_.end() && *listed < range.end) ++listed;
-        found.push_back(listed - first);
+        const auto [low, high] = listed.within(range);
+        found.push_back(static_cast<std::int64_t>(high - low));
     }
     return found;
 }

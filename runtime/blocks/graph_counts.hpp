@@ -50,6 +50,8 @@ public:
     // all row ranges together that takes at most 24 bytes a nonzero of the graph, or 64 MiB where that is more.
     std::int64_t block_nonzeros(MatrixId which, Range rows, Range columns) const override;
     std::int64_t distinct_columns(MatrixId which, Range rows, Range columns) const override;
+    std::vector<std::int64_t> block_nonzeros_of(MatrixId which, Range rows,
+                                                const std::vector<Range>& columns) const override;
     std::vector<std::int64_t> distinct_columns_of(MatrixId which, Range rows,
                                                   const std::vector<Range>& columns) const override;
     std::int64_t columns_met(bool transposed, Range rows, Range columns) const override;

@@ -12,6 +12,8 @@
 namespace gnnplan::data {
 namespace {
 
+constexpr std::size_t ahead = 16;  // so many columns are fetched before their turn
+
 // Positive whole numbers in bins: four to each power of two.
 constexpr std::size_t bins = 252;  // 4 * 63
 
@@ -74,6 +76,8 @@ struct ReuseScan::Panel {
 // least gap of a bin, those are the gaps of this bin and the next ones.
 void ReuseScan::Panel::add_distances(ReuseHistogram& histogram) const {
     const double most = histogram.most_distinct;
+    histogram.reuses.reserve(used_bins() / 4 + 1);
+    histogram.between.reserve(used_bins() / 4 + 1);
     std::array<double, bins + 1> footprint;  // of windows one shorter than the least gap of a bin
     double count = 0;
     double sum = 0;
@@ -129,7 +133,6 @@ ReuseScan::Panel& ReuseScan::new_panel(std::size_t place) {
 
 // The columns lie anywhere in memory: what is known of those further on is fetched meanwhile.
 void ReuseScan::use_met() {
-    constexpr std::size_t ahead = 16;
     for (std::size_t i = 0; i < met_.size(); ++i) {
         if (i + ahead < met_.size()) {
             const Met& later = met_[i + ahead];
@@ -158,7 +161,9 @@ inline void ReuseScan::use(const Met& met) {
 
 // Panels without nonzeros only have rows that are walked. Others are added in the order of their columns.
 ReuseHistogram ReuseScan::finish() {
-    for (const auto& [panel, nonzeros, column] : first_uses_) {
+    for (std::size_t i = 0; i < first_uses_.size(); ++i) {
+        if (i + ahead < first_uses_.size()) __builtin_prefetch(&last_[first_uses_[i + ahead].column]);
+        const auto& [panel, nonzeros, column] = first_uses_[i];
         const std::int64_t behind = panel->nonzeros + 1 - last_[column];
         last_[column] = 0;
         if (!panel->uses_again()) continue;

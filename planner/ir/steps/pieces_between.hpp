@@ -1,6 +1,9 @@
 // The pieces that two ranks of a distributed product exchange.
 #pragma once
 
+#include "planner/ir/dealt_blocks.hpp"
+#include "planner/ir/steps/peers.hpp"
+
 #include <gnnplan/ir/config.hpp>
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/pieces.hpp>
@@ -10,9 +13,19 @@
 
 namespace gnnplan {
 
+// Whether these are the ranks of the x-group.
+inline bool along_x_group(const Grid& grid, const Tensor& matrix) {
+    return !block_distributed(matrix) && !deals_rows(matrix) && gathers_rows(grid, matrix);
+}
+
 // The other ranks that send blocks of the dense operand which `rank` reads, and that get its own.
 inline std::vector<int> dense_peers(const Grid& grid, const Tensor& matrix, int rank) {
-    std::vector<int> peers = dense_roots(grid, matrix, rank);
+    std::vector<int> peers;
+    if (along_x_group(grid, matrix)) {
+        add_peers_along(grid, Axis::x, rank, peers);
+        return peers;
+    }
+    peers = dense_roots(grid, matrix, rank);
     std::erase(peers, rank);
     std::sort(peers.begin(), peers.end());
     return peers;

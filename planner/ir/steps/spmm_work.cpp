@@ -1,4 +1,5 @@
 // The work of a rank in a product over nonzeros, and how the result comes back to the rows of its dense operand.
+#include "planner/ir/dealt_blocks.hpp"
 #include "planner/ir/steps/product_work.hpp"
 
 #include <gnnplan/ir/memory.hpp>
@@ -6,6 +7,8 @@
 #include <gnnplan/ir/work.hpp>
 
 #include <array>
+#include <numeric>
+#include <vector>
 
 namespace gnnplan {
 namespace {
@@ -42,20 +45,17 @@ std::int64_t multiplied_nonzeros(const Schedule& schedule, TensorId id, const Gr
     const Range rows = block_of(schedule, id, rank).rows;
     if (matrix.cut() || !contraction_axis(schedule.grid, matrix))
         return graph.block_nonzeros(matrix.matrix_on(schedule.grid, rank), rows, met_columns(schedule, id, rank));
-    std::int64_t nonzeros = 0;
-    if (gathers_matrix(schedule.grid, matrix)) {
-        // The pieces within a block of the dense operand follow each other.
-        for (int ix = 0; ix < schedule.grid.x; ++ix) {
-            const int root = schedule.grid.neighbour(rank, Axis::x, ix);
-            const Range block = dense_rows(schedule.grid, matrix, root);
-            nonzeros += graph.block_nonzeros(matrix.matrix(), rows, block);
-        }
-        return nonzeros;
+    // The pieces within a block of the dense operand follow each other.
+    std::vector<Range> blocks;
+    if (block_distributed(matrix) || matrix.in_groups()) {
+        for (const int root : dense_roots(schedule.grid, matrix, rank))
+            blocks.push_back(dense_rows(schedule.grid, matrix, root));
+    } else {
+        for (int ix = 0; ix < schedule.grid.x; ++ix)
+            blocks.push_back(dense_rows(schedule.grid, matrix, schedule.grid.neighbour(rank, Axis::x, ix)));
     }
-    for (const Piece& piece : pieces_of(schedule.grid, matrix, rank)) {
-        nonzeros += graph.block_nonzeros(matrix.matrix(), rows, piece.columns);
-    }
-    return nonzeros;
+    const std::vector<std::int64_t> nonzeros = graph.block_nonzeros_of(matrix.matrix(), rows, blocks);
+    return std::accumulate(nonzeros.begin(), nonzeros.end(), std::int64_t{0});
 }
 
 RankWork product_work(const Schedule& schedule, const SpmmStep& product, const GraphStats& graph, int rank,

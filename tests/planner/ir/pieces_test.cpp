@@ -4,10 +4,12 @@
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace gnnplan {
 namespace {
@@ -205,6 +207,20 @@ TEST(Pieces, AreCounted) {
             EXPECT_EQ(static_cast<std::size_t>(piece_count(c.grid, c.matrix, rank)),
                       pieces_of(c.grid, c.matrix, rank).size())
                 << c.text();
+        }
+    }
+}
+
+TEST(Pieces, AreCountedBySize) {
+    for (const Case& c : cases()) {
+        for (int rank = 0; rank < c.grid.size(); ++rank) {
+            std::map<std::pair<std::int64_t, bool>, std::int64_t> expected, found;
+            for (const Piece& piece : pieces_of(c.grid, c.matrix, rank)) {
+                if (!piece.columns.empty()) ++expected[{piece.columns.size(), piece.dense_root == rank}];
+            }
+            for (const EqualPieces& pieces : equal_pieces(c.grid, c.matrix, rank))
+                found[{pieces.columns, pieces.own}] += pieces.count;
+            ASSERT_EQ(found, expected) << c.text() << ", rank " << rank;
         }
     }
 }

@@ -7,6 +7,9 @@
 #include <gnnplan/ir/memory.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace gnnplan {
 namespace {
@@ -122,6 +125,81 @@ TEST(ShardedSlices, AreWhatEachRankIsAskedForAlone) {
             if (HasFailure()) return;  // the first failure says enough
         }
     }
+}
+
+// A graph that is there.
+class SmallGraph final : public GraphStats {
+public:
+    explicit SmallGraph(std::int64_t vertices) : vertices_(vertices) {}
+    std::int64_t vertices() const override { return vertices_; }
+    std::int64_t nonzeros() const override { return row_nonzeros(forward_matrix, {0, vertices_}); }
+    bool symmetric() const override { return false; }
+    bool exact() const override { return true; }
+    std::int64_t row_nonzeros(MatrixId which, Range rows) const override {
+        return block_nonzeros(which, rows, {0, vertices_});
+    }
+    std::int64_t block_nonzeros(MatrixId which, Range rows, Range columns) const override {
+        std::int64_t count = 0;
+        for (std::int64_t c = columns.begin; c < columns.end; ++c) count += in_column(which, rows, c);
+        return count;
+    }
+    std::int64_t distinct_columns(MatrixId which, Range rows, Range columns) const override {
+        std::int64_t count = 0;
+        for (std::int64_t c = columns.begin; c < columns.end; ++c) count += in_column(which, rows, c) > 0 ? 1 : 0;
+        return count;
+    }
+    std::int64_t training_vertices() const override { return vertices_; }
+    std::vector<std::int64_t> loss_rows(int layers) const override {
+        return std::vector<std::int64_t>(static_cast<std::size_t>(layers) + 1, vertices_);
+    }
+    std::shared_ptr<const GraphStats> numbered(const Numbering& /*numbering*/) const override { return nullptr; }
+
+private:
+    std::int64_t in_column(MatrixId which, Range rows, std::int64_t c) const {
+        std::int64_t count = 0;
+        for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+            const std::int64_t to = which.transposed ? r : c, from = which.transposed ? c : r;
+            count += from == to || from % 9 == 4 || (from * 7 + to * 5) % 23 == 0 ? 1 : 0;
+        }
+        return count;
+    }
+    std::int64_t vertices_;
+};
+
+// Ranks with all nonzeros of their slices, whose needed rows are counted for all of them at once.
+TEST(ShardedSlices, OfACountedGraphAreWhatEachRankIsAskedForAlone) {
+    const SmallGraph graph(61);
+    std::size_t counted = 0;
+    for (const Grid& grid :
+         {Grid{4, 1, 1}, Grid{3, 2, 1}, Grid{2, 2, 2}, Grid{5, 1, 2}, Grid{7, 2, 1}, Grid{70, 1, 1}}) {
+        const Distribution on{Sharing::replicated, grid};
+        for (const int splits : {1, 3}) {
+            const lower::FullCase full{on, lower::two_layer_choices(on).front(), Exchange::rows, splits > 1};
+            Schedule schedule = lower::lowered(full, {13, 7, 5}, graph);
+            for (Tensor& tensor : schedule.tensors) {
+                tensor.storage.factored = splits > 1;
+                tensor.storage.splits = tensor.role == Role::adjacency ? splits : 1;
+            }
+            ShardedSlices slices(schedule, graph);
+            std::int64_t peak = 0;
+            for (int rank = 0; rank < grid.size(); ++rank) {
+                peak = std::max(peak, plan_memory(schedule, graph, rank).peak_bytes);
+                for (const Step& step : schedule.steps) {
+                    if (!slices.counts(step)) continue;
+                    ++counted;
+                    EXPECT_EQ(slices.traffic(step, rank), traffic_of(schedule, step, graph, rank)) << step.name;
+                    const SpmmStep* product = product_of(step.operation);
+                    if (product == nullptr) continue;
+                    SpmmBuffers found = slices.buffers(*product, rank);
+                    const SpmmBuffers expected = spmm_buffers(schedule, *product, graph, rank);
+                    found.panel = expected.panel;
+                    EXPECT_EQ(found.bytes(), expected.bytes()) << step.name << " on " << rank << " of " << full.text();
+                }
+            }
+            EXPECT_EQ(peak_bytes_per_rank(schedule, graph), peak) << full.text();
+        }
+    }
+    EXPECT_GT(counted, 400U);
 }
 
 }  // namespace

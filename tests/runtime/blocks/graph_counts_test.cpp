@@ -61,6 +61,25 @@ void expect_exact(const GraphStats& counts, const Graph& graph, const VertexOrde
     }
 }
 
+// Whether the ranges ascend, follow each other, come back or are empty.
+TEST(GraphCounts, OfSeveralRangesAreThoseOfEach) {
+    for (const Graph& graph : testing::small_graphs()) {
+        const std::int64_t n = graph.vertices();
+        const std::vector<Range> columns = {{0, n / 4}, {n / 4, n / 2}, {n / 2, n / 2}, {n / 2 + 1, n}, {1, n}, {0, n}};
+        for (const Numbering& numbering : {Numbering{}, Numbering{.permuted = true, .seed = 3}}) {
+            const auto counts = GraphCounts(graph, {}).numbered(numbering);
+            for (const Range rows : {Range{0, n}, Range{n / 3, n}, Range{n / 2, n / 2}}) {
+                const auto nonzeros = counts->block_nonzeros_of(forward_matrix, rows, columns);
+                const auto distinct = counts->distinct_columns_of(forward_matrix, rows, columns);
+                for (std::size_t i = 0; i < columns.size(); ++i) {
+                    EXPECT_EQ(nonzeros.at(i), counts->block_nonzeros(forward_matrix, rows, columns[i]));
+                    EXPECT_EQ(distinct.at(i), counts->distinct_columns(forward_matrix, rows, columns[i]));
+                }
+            }
+        }
+    }
+}
+
 TEST(GraphCounts, AreThoseOfTheMatrixInEveryNumbering) {
     const std::vector<Numbering> numberings = {
         {}, {.permuted = true, .seed = 3}, {.loss_layers = 2}, {.loss_layers = 1, .permuted = true, .seed = 9}};

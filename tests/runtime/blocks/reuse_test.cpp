@@ -196,6 +196,29 @@ TEST(Reuse, OfSmallGraphsAddsUpInEveryNumbering) {
     }
 }
 
+bool same(const ReuseHistogram& a, const ReuseHistogram& b) {
+    return a.reuses == b.reuses && a.between == b.between && a.first_uses == b.first_uses &&
+           a.most_distinct == b.most_distinct && a.row_sweeps == b.row_sweeps && a.row_visits == b.row_visits &&
+           a.row_changes == b.row_changes;
+}
+
+TEST(Reuse, OfABlockIsTheSameWhateverWasScannedBefore) {
+    const Graph graph = rmat(1 << 11, 30'000, true);
+    const std::int64_t n = graph.vertices();
+    const auto shuffled = GraphCounts(graph).numbered({.permuted = true, .seed = 7});
+    const auto& order = dynamic_cast<const GraphCounts&>(*shuffled).order();
+    ReuseScan scan(graph, &order);
+    for (const std::int64_t panel : {0, 1, 7, 300}) {
+        for (const Range rows : {Range{0, n}, Range{5, 9}, Range{n / 3, n / 2}, Range{9, 9}}) {
+            for (const Range columns : {Range{0, n}, Range{n / 2, n - 3}}) {
+                const ReuseHistogram expected = reuse_histogram(graph, forward_matrix, rows, columns, panel, &order);
+                EXPECT_TRUE(same(scan.of(forward_matrix, rows, columns, panel), expected))
+                    << panel << " columns a panel, rows from " << rows.begin << ", columns from " << columns.begin;
+            }
+        }
+    }
+}
+
 TEST(Reuse, FollowsTheNumbering) {
     const Graph ordered = communities();
     const GraphCounts counts(ordered);
