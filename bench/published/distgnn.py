@@ -8,6 +8,7 @@ CARDS = {"Reddit": "reddit:distgnn", "Products": "ogbn-products:distgnn", "Prote
          "Papers": "ogbn-papers100m:distgnn"}
 CUT = ("--scheme", "cut")
 GROUPS = ("--inexact", "0c:owners")
+WHOLE_SUMS, LATE_SUMS = ("--inexact", "cd:0"), ("--inexact", "cd:5")
 VARIANTS = (PRESET, "SpMM x 0.5", "SpMM x 2", "link between x 0.5")
 
 
@@ -26,6 +27,8 @@ def cells(planner, variant=PRESET):
         times = {scheme: planner.ranked(*asked, "--scheme", scheme)[0]["epoch_seconds"] for scheme in ("1d", "rdm")}
         if row["sockets"] > 1:
             times["cut"] = planner.ranked(*asked, *CUT, "--grid", f"{int(row['sockets'])}x1")[0]["epoch_seconds"]
+            for way, pins in (("cd-0", WHOLE_SUMS), ("cd-5", LATE_SUMS), ("0c", GROUPS)):
+                times[way] = planner.ranked(*asked, *pins)[0]["epoch_seconds"]
         result.append((row, times))
     return result
 
@@ -48,14 +51,14 @@ def operations(planner):
 
 
 def memory(planner):
-    """[(row of the table, GB by the paper's arithmetic, GB predicted: of the cut, of 0c, of 1D with the whole graph in every rank and in
-    shares)]"""
+    """[(row of the table, GB by the paper's arithmetic, GB predicted: of cd-0, of cd-5, of the cut, of 0c, of 1D with the whole graph in
+    every rank and in shares)]"""
     row = {"data_set": "Papers", "layers": 3, "hidden": 256}
     result = []
     for printed in published("distgnn-table-6.csv"):
         sockets = int(printed["sockets"])
         one_d = ("--scheme", "1d")
-        ways = ((*CUT, "--grid", f"{sockets}x1"), GROUPS, one_d, (*one_d, "--load", "sharded"))
+        ways = (WHOLE_SUMS, LATE_SUMS, (*CUT, "--grid", f"{sockets}x1"), GROUPS, one_d, (*one_d, "--load", "sharded"))
         result.append((printed, arithmetic(planner, row, sockets), *(planner.ranked(*problem(planner, row, sockets), *way)[0]["peak_bytes_per_rank"] / 1e9 for way in ways)))
     return result
 
@@ -81,24 +84,32 @@ def summary(found):
             "gain": geometric_mean(many), "most_gain": max(many), "least_left": min(left), "most_left": max(left)}
 
 
+def late_gains(found):
+    """By how much cd-5 is faster than cd-0: "Reddit 2.12 (0.19)", published and predicted."""
+    return ", ".join(f"{row['data_set']} {row['speed_up_cd5'] / row['speed_up_cd0']:.2f} ({times['cd-0'] / times['cd-5']:.2f})"
+                     for row, times in found if row["sockets"] > 1)
+
+
 def table(found):
     single = {row["data_set"]: (row["seconds"], times) for row, times in found if row["sockets"] == 1}
     rows = []
     for row, times in found:
         name, sockets = row["data_set"], int(row["sockets"])
-        gains, cut = ["", "", ""], ""
+        gains, cuts = ["", "", ""], ["", ""]
         if sockets > 1:
             own = single[name][1]["1d"]
             gains = [f"{row['speed_up_cd0']:g}", f"{row['speed_up_cd5']:g}", f"{own / times['1d']:.1f} / {own / times['rdm']:.1f} / {own / times['cut']:.1f}"]
-            cut = figures(times["cut"])
-        rows.append([name, sockets, f"{row['seconds']:g}", figures(times["1d"]), figures(times["rdm"]), cut, *gains])
-    return grid(["data set", "sockets", "cd-0 s", "1D s", "RDM s", "cut s", "speed-up of cd-0", "of cd-5", "of 1D / RDM / cut"], rows)
+            cuts = [figures(times["cut"]), " / ".join(figures(times[way]) for way in ("cd-0", "cd-5", "0c"))]
+        rows.append([name, sockets, f"{row['seconds']:g}", figures(times["1d"]), figures(times["rdm"]), *cuts, *gains])
+    return grid(["data set", "sockets", "cd-0 s", "1D s", "RDM s", "cut s", "cd-0 / cd-5 / 0c s, predicted", "speed-up of cd-0", "of cd-5",
+                 "of 1D / RDM / cut"], rows)
 
 
 def memory_table(found):
-    return grid(["sockets", "cd-0 GB", "cut GB", "0c GB", "arithmetic", "0c GB, predicted", "1D GB, each rank loads the whole graph", "1D GB, loaded in shares"],
-                [[int(row["sockets"]), f"{row['cd_0']:g}", figures(cut), f"{row['zero_c']:g}", figures(by_hand), figures(groups), figures(whole), figures(shares)]
-                 for row, by_hand, cut, groups, whole, shares in found])
+    return grid(["sockets", "cd-0 GB", "predicted", "cd-5 GB", "predicted", "cut GB", "0c GB", "arithmetic", "0c GB, predicted", "1D GB, each rank loads the whole graph", "1D GB, loaded in shares"],
+                [[int(row["sockets"]), f"{row['cd_0']:g}", figures(whole_sums), f"{row['cd_5']:g}", figures(late_sums), figures(cut),
+                  f"{row['zero_c']:g}", figures(by_hand), figures(groups), figures(whole), figures(shares)]
+                 for row, by_hand, whole_sums, late_sums, cut, groups, whole, shares in found])
 
 
 def sensitivity(by_profile):

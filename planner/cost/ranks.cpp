@@ -97,6 +97,12 @@ private:
     Seen seen_;
 };
 
+CountedMatrix counted(const Tensor& matrix, int splits, std::int64_t panel_columns) {
+    const std::string layout =
+        matrix.layout.rows.text() + ',' + matrix.layout.columns.text() + ',' + matrix.layout.partial.text();
+    return {matrix.rows, matrix.columns, matrix.transposed, matrix.sample, layout, splits, panel_columns};
+}
+
 }  // namespace
 
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine) {
@@ -138,11 +144,11 @@ const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, 
     if (relaying(step.operation) != nullptr && shares_cards(schedule.grid, machine_)) return all_;
     if (redistributed(step.operation) || !tiled(step.operation).empty())
         return of_redistribution(schedule, step, graph);
-    picked_.requests = counted() ? requests_for(schedule, step.operation, graph) : nullptr;
+    picked_.requests = counted_blocks() ? requests_for(schedule, step.operation, graph) : nullptr;
     if (const SpmmStep* product = product_of(step.operation)) {
         pick_for_product(schedule, *product);
         picked_.class_of = classes_of_peers(schedule, step.operation, *product);
-        picked_.product = &counts_->products[signature_of(schedule, RowRequestStep{product->matrix})];
+        pick_counts(schedule, *product);
     } else if (local_by_size(schedule, step.operation)) {
         picked_.ranks = ranks_of_all_sizes(schedule, step.operation);
     } else if (picked_.requests != nullptr) {
@@ -188,7 +194,7 @@ std::vector<int> RanksOfSteps::classes_of_peers(const Schedule& schedule, const 
     const Tensor& matrix = tensor_of(schedule, product.matrix);
     const bool by_sizes = !depends_on_graph(schedule, operation) && !deals_rows(matrix) &&
                           contraction_axis(schedule.grid, matrix) != Axis::y;
-    return counted() && by_sizes ? classes_.of(schedule, operation).class_of : all_.class_of;
+    return counted_blocks() && by_sizes ? classes_.of(schedule, operation).class_of : all_.class_of;
 }
 
 // Products of all widths, overlapped or not, exchange the same rows of a matrix, and it takes as many questions as
@@ -197,7 +203,9 @@ const std::vector<RankLevels>* RanksOfSteps::requests_for(const Schedule& schedu
                                                           const GraphStats& graph) {
     const std::optional<RowRequestStep> request = exchanged_by_need(schedule, operation);
     if (!request) return nullptr;
-    const auto [entry, is_new] = counts_->requests.try_emplace(signature_of(schedule, *request));
+    const Tensor& matrix = tensor_of(schedule, request->matrix);
+    const auto [entry, is_new] =
+        counts_->requests.try_emplace({counted(matrix, matrix.storage.splits, 0), request->relayed});
     if (is_new) entry->second = requests_by_level(schedule, *request, graph, machine_);
     return &entry->second;
 }
@@ -207,8 +215,15 @@ const CostedRanks& RanksOfSteps::with_counts(const Schedule& schedule, const Ope
     const SpmmStep* product = product_of(operation);
     if (product == nullptr) return all_;
     picked_ = all_;
-    picked_.product = &counts_->products[signature_of(schedule, RowRequestStep{product->matrix})];
+    pick_counts(schedule, *product);
     return picked_;
+}
+
+// The sum over pieces is the same however blocks are cut.
+void RanksOfSteps::pick_counts(const Schedule& schedule, const SpmmStep& product) {
+    const Tensor& matrix = tensor_of(schedule, product.matrix);
+    picked_.nonzeros = &counts_->nonzeros[counted(matrix, 0, 0)];
+    picked_.reuse = &counts_->reuse[counted(matrix, matrix.storage.splits, matrix.storage.panel_columns)];
 }
 
 // Where every rank of a y-group has the same nonzeros, or gets them from its x-group, their products differ in nothing

@@ -10,21 +10,16 @@
 #include <gnnplan/ir/schedule.hpp>
 #include <gnnplan/ir/work.hpp>
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::cost {
-
-// What a rank multiplies in products with a matrix, counted when one of them is first costed.
-struct ProductCounts {
-    std::optional<std::int64_t> nonzeros;
-    std::optional<SpmmReuse> reuse;  // how panels are copied is that of the last product
-};
 
 // Which ranks a step is costed on, which of their peers are alike, and what has been counted of them before.
 struct CostedRanks {
@@ -35,8 +30,10 @@ struct CostedRanks {
     // Per rank of the grid, what it requests of others and they of it, of a step whose exchange follows from that; null
     // where peers are to be looked at.
     const std::vector<RankLevels>* requests = nullptr;
-    // What is known of a product's ranks; null where nothing is kept.
-    std::unordered_map<int, ProductCounts>* product = nullptr;
+    // By rank, what has been counted of a product: the nonzeros that it multiplies, and how it comes back to the rows
+    // of its dense operand, with panels copied as in the last step; null where nothing is kept.
+    std::unordered_map<int, std::int64_t>* nonzeros = nullptr;
+    std::unordered_map<int, SpmmReuse>* reuse = nullptr;
     bool operator==(const CostedRanks&) const = default;
 };
 
@@ -44,13 +41,24 @@ struct CostedRanks {
 // counted these are all ranks, else one of every set of ranks with equal sizes and equally many peers on their node.
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
 
+// What tells matrices apart whose blocks are counted: not the values that are stored with nonzeros, and where pieces or
+// panels do not matter, not these.
+struct CountedMatrix {
+    std::int64_t rows = 0, columns = 0;
+    bool transposed = false;
+    int sample = 0;
+    std::string layout{};
+    int splits = 0;
+    std::int64_t panel_columns = 0;
+    auto operator<=>(const CountedMatrix&) const = default;
+};
+
 // What has been counted of the blocks of a graph on a grid and a machine. It is the same for all schedules there: for
 // products of all widths, overlapped or not, and whatever values nonzeros are stored with.
 struct RankCounts {
-    // By the signature of the step that asks for rows of the matrix.
-    std::unordered_map<std::string, std::vector<RankLevels>> requests;
-    // By the signature of the same step: what is known of products by rank.
-    std::unordered_map<std::string, std::unordered_map<int, ProductCounts>> products;
+    std::map<std::pair<CountedMatrix, bool>, std::vector<RankLevels>> requests;  // and whether rows are relayed
+    std::map<CountedMatrix, std::unordered_map<int, std::int64_t>> nonzeros;     // that each rank multiplies
+    std::map<CountedMatrix, std::unordered_map<int, SpmmReuse>> reuse;
 };
 
 // Picks ranks for one step after the other. Where the widths of layers differ, nearly every rank is costed, but a
@@ -66,13 +74,14 @@ public:
     const CostedRanks& all() const { return all_; }
 
 private:
-    bool counted() const { return all_.class_of.empty(); }
+    bool counted_blocks() const { return all_.class_of.empty(); }
     const CostedRanks& of_redistribution(const Schedule& schedule, const Step& step, const GraphStats& graph);
     void pick_for_product(const Schedule& schedule, const SpmmStep& product);
     std::vector<int> classes_of_peers(const Schedule& schedule, const Operation& operation, const SpmmStep& product);
     const std::vector<RankLevels>* requests_for(const Schedule& schedule, const Operation& operation,
                                                 const GraphStats& graph);
     const CostedRanks& with_counts(const Schedule& schedule, const Operation& operation);
+    void pick_counts(const Schedule& schedule, const SpmmStep& product);
 
     CostedRanks all_;
     CostedRanks picked_;  // of all of them for the latest step

@@ -117,18 +117,18 @@ double RankStep::communication(const RankLevels& traffic, double node_seconds) c
 }
 
 std::int64_t RankStep::nonzeros(const SpmmStep& spmm) const {
-    if (on.product == nullptr) return multiplied_nonzeros(schedule, spmm.matrix, graph, rank);
-    std::optional<std::int64_t>& nonzeros = (*on.product)[rank].nonzeros;
-    if (!nonzeros) nonzeros = multiplied_nonzeros(schedule, spmm.matrix, graph, rank);
-    return *nonzeros;
+    if (on.nonzeros == nullptr) return multiplied_nonzeros(schedule, spmm.matrix, graph, rank);
+    const auto [entry, is_new] = on.nonzeros->try_emplace(rank, 0);
+    if (is_new) entry->second = multiplied_nonzeros(schedule, spmm.matrix, graph, rank);
+    return entry->second;
 }
 
 double RankStep::calibrated_product(const SpmmStep& spmm, std::int64_t nonzeros) const {
-    if (on.product == nullptr) return product_seconds(schedule, spmm, graph, machine, rank, nonzeros, false);
-    std::optional<SpmmReuse>& reuse = (*on.product)[rank].reuse;
-    if (!reuse) reuse = reuse_of_matrix(schedule, spmm.matrix, graph, rank, nonzeros);
-    pack_for(schedule, spmm, rank, *reuse);
-    return seconds_of_reuse(schedule, spmm, *reuse, machine, rank, nonzeros, false);
+    if (on.reuse == nullptr) return product_seconds(schedule, spmm, graph, machine, rank, nonzeros, false);
+    const auto [entry, is_new] = on.reuse->try_emplace(rank);
+    if (is_new) entry->second = reuse_of_matrix(schedule, spmm.matrix, graph, rank, nonzeros);
+    pack_for(schedule, spmm, rank, entry->second);
+    return seconds_of_reuse(schedule, spmm, entry->second, machine, rank, nonzeros, false);
 }
 
 // The sparse time of a product where gather curves were calibrated, which takes work.sparse_flops out; what is sent of

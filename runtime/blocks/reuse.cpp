@@ -40,15 +40,18 @@ struct ReuseScan::Panel {
         std::int64_t sum = 0;
         void add(std::int64_t gap) { ++count, sum += gap; }
     };
+    struct Kinds {
+        std::array<Gaps, bins> uses{};  // gaps between uses
+        std::array<Gaps, bins> ends{};  // those before the first and behind the last use
+    };
 
     std::int64_t nonzeros = 0;
     std::int64_t distinct = 0;
-    std::int64_t row = -1;          // of the last nonzero; before there is one, that before the first row
-    std::int64_t visits = 0;        // of rows
-    std::int64_t resumed = 0;       // visits behind a row without nonzeros
-    std::size_t place = 0;          // among the panels of the columns
-    std::array<Gaps, bins> uses{};  // gaps between uses
-    std::array<Gaps, bins> ends{};  // those before the first and behind the last use; only where rows are used again
+    std::int64_t row = -1;        // of the last nonzero; before there is one, that before the first row
+    std::int64_t visits = 0;      // of rows
+    std::int64_t resumed = 0;     // visits behind a row without nonzeros
+    std::size_t place = 0;        // among the panels of the columns
+    std::unique_ptr<Kinds> gaps;  // once rows are used again
 
     void visit(std::int64_t of_row) {
         const bool again = row == of_row;
@@ -57,12 +60,16 @@ struct ReuseScan::Panel {
         row = of_row;
     }
     bool uses_again() const { return nonzeros > distinct; }
+    void use_again(std::int64_t gap) {
+        if (gaps == nullptr) gaps = std::make_unique<Kinds>();
+        gaps->uses[bin_of(gap)].add(gap);
+    }
     // No gap is longer than the panel has nonzeros.
     std::size_t used_bins() const { return bin_of(nonzeros) + 1; }
     void begin(std::size_t at, std::int64_t first_row) {
         if (uses_again()) {
-            std::fill_n(uses.begin(), used_bins(), Gaps{});
-            std::fill_n(ends.begin(), used_bins(), Gaps{});
+            std::fill_n(gaps->uses.begin(), used_bins(), Gaps{});
+            std::fill_n(gaps->ends.begin(), used_bins(), Gaps{});
         }
         place = at;
         nonzeros = distinct = visits = resumed = 0;
@@ -75,6 +82,7 @@ struct ReuseScan::Panel {
 // A gap leaves its row out of gap - w of the windows of w nonzeros, if that is positive. As w is one less than the
 // least gap of a bin, those are the gaps of this bin and the next ones.
 void ReuseScan::Panel::add_distances(ReuseHistogram& histogram) const {
+    const auto& [uses, ends] = *gaps;
     const double most = histogram.most_distinct;
     histogram.reuses.reserve(used_bins() / 4 + 1);
     histogram.between.reserve(used_bins() / 4 + 1);
@@ -150,8 +158,7 @@ inline void ReuseScan::use(const Met& met) {
     std::int64_t& last = last_[met.column];
     ++panel.nonzeros;
     if (last != 0) {
-        const std::int64_t gap = panel.nonzeros - last;
-        panel.uses[bin_of(gap)].add(gap);
+        panel.use_again(panel.nonzeros - last);
     } else {
         ++panel.distinct;
         first_uses_.push_back({&panel, panel.nonzeros, met.column});
@@ -167,8 +174,8 @@ ReuseHistogram ReuseScan::finish() {
         const std::int64_t behind = panel->nonzeros + 1 - last_[column];
         last_[column] = 0;
         if (!panel->uses_again()) continue;
-        panel->ends[bin_of(nonzeros)].add(nonzeros);
-        panel->ends[bin_of(behind)].add(behind);
+        panel->gaps->ends[bin_of(nonzeros)].add(nonzeros);
+        panel->gaps->ends[bin_of(behind)].add(behind);
     }
     first_uses_.clear();
     const auto used = panels_.begin() + static_cast<std::ptrdiff_t>(used_panels_);

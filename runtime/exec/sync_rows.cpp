@@ -52,6 +52,7 @@ private:
         };
         std::vector<comm::Send> sends;
         std::vector<comm::Receive> receives;
+        sends.reserve(to.size()), receives.reserve(from.size());
         for (const CloneRange& peer : to) sends.push_back({peer.rank, bytes(buffers.sent, peer.rows, sent)});
         for (const CloneRange& peer : from)
             receives.push_back({peer.rank, bytes(buffers.received, peer.rows, received)});

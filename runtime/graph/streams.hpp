@@ -19,6 +19,7 @@ enum RandomUse : std::uint32_t {
     noise_stream,
     order_stream,
     neighbour_stream,
+    batch_stream,
 };
 
 inline std::uint64_t draw(std::uint64_t seed, RandomUse stream, std::int64_t row, std::int64_t column) {

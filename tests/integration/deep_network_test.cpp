@@ -8,6 +8,7 @@
 
 #include "runtime/exec/graph_counts.hpp"
 #include "tests/integration/expectations.hpp"
+#include "tests/support/sampled.hpp"
 
 namespace gnnplan::testing {
 namespace {

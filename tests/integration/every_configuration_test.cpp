@@ -2,6 +2,7 @@
 // bytes and memory equal the prediction.
 #include "runtime/exec/graph_counts.hpp"
 #include "tests/integration/expectations.hpp"
+#include "tests/support/sampled.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 // choices, the dominated ones included, in turns with graphs and switches. Values equal the serial reference, bytes and
 // memory equal the prediction.
 #include "tests/integration/full_space_runs.hpp"
+#include "tests/support/sampled.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 // ones included. Exchange, overlap, numbering and pruned rows take turns; so do the graphs. Values equal the serial
 // reference, bytes and memory equal the prediction.
 #include "tests/integration/full_space_runs.hpp"
+#include "tests/support/sampled.hpp"
 
 #include <gtest/gtest.h>
 

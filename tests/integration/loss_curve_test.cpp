@@ -9,6 +9,7 @@
 #include "runtime/exec/graph_counts.hpp"
 #include "tests/integration/train_plan.hpp"
 #include "tests/support/compare.hpp"
+#include "tests/support/sampled.hpp"
 
 namespace gnnplan::testing {
 namespace {

@@ -15,6 +15,7 @@
 #include "runtime/exec/graph_counts.hpp"
 #include "tests/integration/expectations.hpp"
 #include "tests/integration/full_space_runs.hpp"
+#include "tests/support/sampled.hpp"
 
 namespace gnnplan::testing {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -166,15 +165,6 @@ std::vector<int> replications(int ranks) {
         if (ranks % r == 0) divisors.push_back(r);
     }
     return divisors;
-}
-
-bool sampled(int index) {
-    const char* text = std::getenv("GNNPLAN_TEST_SAMPLE");
-    if (text == nullptr) return true;
-    std::size_t read = 0;
-    const int sample = std::max(1, std::stoi(text, &read));
-    const int first = text[read] == ':' ? std::stoi(text + read + 1) : 0;
-    return (index + index / 16) % sample == first;  // the shift keeps the sample from being the same orders every time
 }
 
 }  // namespace gnnplan::testing

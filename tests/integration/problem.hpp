@@ -56,9 +56,4 @@ std::vector<Candidate> configurations(const TestProblem& problem, const GraphSta
 // Divisors of the ranks.
 std::vector<int> replications(int ranks);
 
-// Whether the index-th of a long row of runs takes place: all of them, or those that the environment variable
-// GNNPLAN_TEST_SAMPLE takes, spread over the configurations of each number of ranks. "8" takes one in eight; "8:3"
-// takes another one in eight, the fourth of its eight disjoint samples.
-bool sampled(int index);
-
 }  // namespace gnnplan::testing

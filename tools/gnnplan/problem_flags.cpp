@@ -69,12 +69,12 @@ void add_switch_pin(CLI::App& command, const SwitchWords& row, SearchFlags& flag
     }
     std::vector<std::string> values;
     for (const FlagValue& value : row.pin.values) values.push_back(value.spelling);
+    const CLI::IsMember listed(values);
+    const auto check = [&row, listed](const std::string& text) { return row.pin.takes(text) ? "" : listed(text); };
     command
         .add_option_function<std::string>(
             row.pin.flag, [&flags, key](const std::string& value) { flags.switches[key] = value; }, row.pin.help)
-        ->check([&row, values](const std::string& text) -> std::string {
-            return row.pin.takes(text) ? "" : CLI::IsMember(values)(text);
-        })
+        ->check(check, listed.get_description())
         ->type_name(fmt::format("{}", fmt::join(values, "|")));
 }
 

@@ -45,14 +45,21 @@ std::int64_t multiplied_nonzeros(const Schedule& schedule, TensorId id, const Gr
     const Range rows = block_of(schedule, id, rank).rows;
     if (matrix.cut() || !contraction_axis(schedule.grid, matrix))
         return graph.block_nonzeros(matrix.matrix_on(schedule.grid, rank), rows, met_columns(schedule, id, rank));
-    // The pieces within a block of the dense operand follow each other.
+    // The pieces within a block of the dense operand follow each other, and so do blocks that are not split over z.
     std::vector<Range> blocks;
-    if (block_distributed(matrix) || matrix.in_groups()) {
-        for (const int root : dense_roots(schedule.grid, matrix, rank))
-            blocks.push_back(dense_rows(schedule.grid, matrix, root));
+    const auto add = [&](int root) {
+        const Range block = dense_rows(schedule.grid, matrix, root);
+        if (!blocks.empty() && blocks.back().end == block.begin)
+            blocks.back().end = block.end;
+        else
+            blocks.push_back(block);
+    };
+    if (matrix.in_groups()) {
+        for (const int root : dense_roots(schedule.grid, matrix, rank)) add(root);
     } else {
-        for (int ix = 0; ix < schedule.grid.x; ++ix)
-            blocks.push_back(dense_rows(schedule.grid, matrix, schedule.grid.neighbour(rank, Axis::x, ix)));
+        const Range dealt = block_distributed(matrix) ? hand_of(schedule.grid, rank) : Range{0, schedule.grid.x};
+        for (std::int64_t ix = dealt.begin; ix < dealt.end; ++ix)
+            add(schedule.grid.neighbour(rank, Axis::x, static_cast<int>(ix)));
     }
     const std::vector<std::int64_t> nonzeros = graph.block_nonzeros_of(matrix.matrix(), rows, blocks);
     return std::accumulate(nonzeros.begin(), nonzeros.end(), std::int64_t{0});

@@ -2,6 +2,7 @@
 #include "planner/cost/predict.hpp"
 #include "planner/search/deep_network.hpp"
 #include "tests/planner/search/problems.hpp"
+#include "tests/support/sampled.hpp"
 
 #include <gnnplan/models.hpp>
 
@@ -117,6 +118,7 @@ std::vector<ConfigurationFrame> frames_of(const Space& space, double train_fract
 
 // Choices that undominated_only leaves out are beaten by one that it keeps, on every grid, machine and network.
 TEST(FullSpace, LeanChoicesKeepTheFastest) {
+    int index = 0;
     for (const Setting& setting : settings) {
         const bool deep = setting.widths.size() > 3;  // thousands of members a frame
         const std::vector<Machine> machines = test::machines();
@@ -126,6 +128,7 @@ TEST(FullSpace, LeanChoicesKeepTheFastest) {
                 options.constant_input = constant;
                 Search search(setting, machine, options);
                 for (const ConfigurationFrame& frame : frames_of(search.space(), setting.train_fraction)) {
+                    if (!testing::sampled(index++)) continue;
                     const double undominated_only = search.brute_force(frame, true).front();
                     const double all = search.brute_force(frame, false).front();
                     EXPECT_DOUBLE_EQ(undominated_only, all)
@@ -156,10 +159,12 @@ void expect_deep_equals_brute_force(Search& search, const ConfigurationFrame& fr
 }
 
 TEST(DeepNetwork, EqualsBruteForce) {
+    int index = 0;
     for (const Setting& setting : settings) {
         for (const Machine& machine : test::machines()) {
             Search search(setting, machine);
             for (const ConfigurationFrame& frame : frames_of(search.space(), setting.train_fraction)) {
+                if (!testing::sampled(index++)) continue;
                 SCOPED_TRACE(scheme_of(frame.on) + " " + frame.on.grid.text());
                 expect_deep_equals_brute_force(search, frame);
                 if (HasFailure()) return;  // the first failure says enough

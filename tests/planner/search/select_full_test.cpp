@@ -384,7 +384,7 @@ double fastest_within(int ranks, std::int64_t limit) {
 }
 
 TEST(SelectFull, MemoryIsAHardFilter) {
-    for (const auto& [ranks, cuts] : {std::pair{4, 3}, std::pair{6, 2}}) {
+    for (const auto& [ranks, cuts] : {std::pair{4, 2}, std::pair{6, 1}}) {
         SelectOptions options;
         // Each time just below what the fastest of those left needs.
         for (int cut = 0; cut < cuts; ++cut) {
@@ -503,6 +503,7 @@ TEST(SelectFull, LoadingCountsWhereItTakesPlace) {
     Machine on = machine();
     const Problem p = problem(widths, 12, products);
     SelectOptions options;
+    options.scheme = "1d";
     options.memory_per_rank = load_bytes(products) - 1;
     const SelectResult processors = select(p, on, options);
     EXPECT_EQ(processors.code, ErrorCode::infeasible);

@@ -1,0 +1,193 @@
+#include "runtime/sample/draws.hpp"
+
+#include "runtime/graph/partition.hpp"
+#include "runtime/graph/streams.hpp"
+
+#include <gnnplan/base/at.hpp>
+#include <gnnplan/base/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+
+namespace gnnplan::sample {
+namespace {
+
+using data::Csr;
+
+// A row without its self loop.
+class OtherEnds {
+public:
+    OtherEnds(const Csr& matrix, std::int32_t vertex)
+        : columns_(matrix.column.data() + matrix.row_start[at(vertex)], at(matrix.degree(vertex))),
+          loop_(std::lower_bound(columns_.begin(), columns_.end(), vertex) - columns_.begin()),
+          has_loop_(loop_ < std::ssize(columns_) && columns_[at(loop_)] == vertex) {}
+
+    std::int64_t size() const { return std::ssize(columns_) - (has_loop_ ? 1 : 0); }
+    std::int32_t operator[](std::int64_t i) const { return columns_[at(has_loop_ && i >= loop_ ? i + 1 : i)]; }
+
+private:
+    std::span<const std::int32_t> columns_;
+    std::int64_t loop_;
+    bool has_loop_;
+};
+
+bool has_edges(const data::Graph& graph, std::int32_t vertex) {
+    return OtherEnds(graph.matrix(backward_matrix), vertex).size() > 0 ||
+           OtherEnds(graph.matrix(forward_matrix), vertex).size() > 0;
+}
+
+void check(const Sampling& sampling) {
+    const auto refuse = [](const std::string& why) { throw Error(ErrorCode::usage, why); };
+    if (sampling.budget < 1) refuse("a batch is made of at least one draw");
+    if (sampling.sampler == Sampler::walk && sampling.walk_length < 1) refuse("a walk has at least one step");
+    if (sampling.sampler == Sampler::cluster && sampling.clusters < std::max<std::int64_t>(2, sampling.budget)) {
+        refuse("a batch of " + std::to_string(sampling.budget) + " clusters cannot be drawn of " +
+               std::to_string(sampling.clusters) + " parts: there are at least two, and as many as a batch has");
+    }
+}
+
+}  // namespace
+
+class Draws::Numbers {
+public:
+    Numbers(const Sampling& sampling, std::int64_t batch)
+        : random_(sampling.seed, data::batch_stream), batch_(static_cast<std::uint64_t>(batch)) {}
+
+    // The numbers from here on are those of draw `i`.
+    void begin(std::int64_t i) { draw_ = static_cast<std::uint64_t>(i), used_ = 0; }
+    std::int64_t below(std::int64_t bound) {
+        constexpr std::uint64_t of_draws = std::uint64_t{1} << 40;
+        if (used_ % 2 == 0) pair_ = random_.at(batch_, (used_ / 2) * of_draws + draw_);
+        return data::below(pair_[used_++ % 2], bound);
+    }
+
+private:
+    kernels::RandomStream random_;
+    std::uint64_t batch_;
+    std::uint64_t draw_ = 0;
+    std::uint64_t used_ = 0;
+    std::array<std::uint64_t, 2> pair_{};
+};
+
+Draws::Draws(const data::Graph& graph, const Sampling& sampling) : graph_(graph), sampling_(sampling) {
+    check(sampling);
+    const auto n = static_cast<std::int32_t>(graph.vertices());
+    if (sampling.sampler == Sampler::node || sampling.sampler == Sampler::edge) {
+        const bool any = graph.nonzeros() > n || [&] {
+            for (std::int32_t v = 0; v < n; ++v) {
+                if (has_edges(graph, v)) return true;
+            }
+            return false;
+        }();
+        if (!any) {
+            throw Error(ErrorCode::usage, "the sampled graph has no edges to draw batches by", {},
+                        "sample by walks or clusters");
+        }
+    }
+    if (sampling.sampler == Sampler::edge) {
+        for (std::int32_t v = 0; v < n; ++v) {
+            if (has_edges(graph, v)) with_edges_.push_back(v);
+        }
+    }
+    if (sampling.sampler != Sampler::cluster) return;
+    if (sampling.clusters > n) {
+        throw Error(ErrorCode::usage, std::to_string(sampling.clusters) + " parts are more than the sampled graph's " +
+                                          std::to_string(n) + " vertices");
+    }
+    const std::vector<std::int32_t> part = data::partition(graph, static_cast<int>(sampling.clusters));
+    of_clusters_.resize(at(sampling.clusters));
+    for (std::int32_t v = 0; v < n; ++v) of_clusters_[at(part[at(v)])].push_back(v);
+}
+
+std::int64_t Draws::drawn() const {
+    switch (sampling_.sampler) {
+        case Sampler::node: return sampling_.budget;
+        case Sampler::edge: return 2 * sampling_.budget;
+        case Sampler::walk: return sampling_.budget * (sampling_.walk_length + 1);
+        case Sampler::cluster: break;
+    }
+    return std::max<std::int64_t>(1, graph_.vertices() * sampling_.budget / sampling_.clusters);
+}
+
+std::vector<std::int32_t> Draws::vertices(std::int64_t batch) const {
+    Numbers numbers(sampling_, batch);
+    std::vector<std::int32_t> taken;
+    taken.reserve(at(drawn()));
+    switch (sampling_.sampler) {
+        case Sampler::node: take_nodes(numbers, taken); break;
+        case Sampler::edge: take_edges(numbers, taken); break;
+        case Sampler::walk: take_walks(numbers, taken); break;
+        case Sampler::cluster: take_clusters(numbers, taken); break;
+    }
+    std::ranges::sort(taken);
+    taken.erase(std::ranges::unique(taken).begin(), taken.end());
+    return taken;
+}
+
+// Of a nonzero of A^T that is no loop.
+std::int32_t Draws::source_of_edge(Numbers& numbers) const {
+    const Csr& sources = graph_.matrix(forward_matrix);
+    for (;;) {
+        const std::int64_t edge = numbers.below(sources.nonzeros());
+        const auto row = std::upper_bound(sources.row_start.begin(), sources.row_start.end(), edge) - 1;
+        const std::int32_t source = sources.column[at(edge)];
+        if (source != row - sources.row_start.begin()) return source;
+    }
+}
+
+// The end of a random edge of the vertex that is not the vertex itself; the vertex where it has none.
+std::int32_t Draws::neighbour(std::int32_t vertex, Numbers& numbers, bool both_ways) const {
+    const OtherEnds targets(graph_.matrix(backward_matrix), vertex);
+    const bool of_two = both_ways && !graph_.symmetric;
+    const OtherEnds sources(graph_.matrix(of_two ? forward_matrix : backward_matrix), vertex);
+    const std::int64_t count = targets.size() + (of_two ? sources.size() : 0);
+    if (count == 0) return vertex;
+    const std::int64_t i = numbers.below(count);
+    return i < targets.size() ? targets[i] : sources[i - targets.size()];
+}
+
+void Draws::take_nodes(Numbers& numbers, std::vector<std::int32_t>& taken) const {
+    for (std::int64_t i = 0; i < sampling_.budget; ++i) {
+        numbers.begin(i);
+        taken.push_back(source_of_edge(numbers));
+    }
+}
+
+// An edge is drawn by either of its ends, of which each has the probability 1 / degree.
+void Draws::take_edges(Numbers& numbers, std::vector<std::int32_t>& taken) const {
+    for (std::int64_t i = 0; i < sampling_.budget; ++i) {
+        numbers.begin(i);
+        const std::int32_t end = with_edges_[at(numbers.below(std::ssize(with_edges_)))];
+        taken.push_back(end);
+        taken.push_back(neighbour(end, numbers, true));
+    }
+}
+
+void Draws::take_walks(Numbers& numbers, std::vector<std::int32_t>& taken) const {
+    for (std::int64_t i = 0; i < sampling_.budget; ++i) {
+        numbers.begin(i);
+        auto here = static_cast<std::int32_t>(numbers.below(graph_.vertices()));
+        taken.push_back(here);
+        for (std::int64_t step = 0; step < sampling_.walk_length; ++step) {
+            here = neighbour(here, numbers, false);
+            taken.push_back(here);
+        }
+    }
+}
+
+// As many different parts as the budget says (Floyd's algorithm: Bentley and Floyd 1987).
+void Draws::take_clusters(Numbers& numbers, std::vector<std::int32_t>& taken) const {
+    std::vector<bool> chosen(at(sampling_.clusters), false);
+    for (std::int64_t i = 0; i < sampling_.budget; ++i) {
+        numbers.begin(i);
+        const std::int64_t last = sampling_.clusters - sampling_.budget + i;
+        const std::int64_t wanted = numbers.below(last + 1);
+        const std::int64_t part = chosen[at(wanted)] ? last : wanted;
+        chosen[at(part)] = true;
+        taken.insert(taken.end(), of_clusters_[at(part)].begin(), of_clusters_[at(part)].end());
+    }
+}
+
+}  // namespace gnnplan::sample

@@ -1,0 +1,73 @@
+// A pool of batches (GraphSAINT, Zeng et al. 2020): numbered from 0 on, drawn from a seed, with the coefficients that
+// are counted over just these. None is kept: a batch is drawn again where it is trained on.
+#pragma once
+
+#include "kernels/large_vector.hpp"
+#include "runtime/graph/clones.hpp"
+#include "runtime/sample/draws.hpp"
+#include "runtime/sample/induced.hpp"
+
+#include <gnnplan/ir/sampling.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace gnnplan::sample {
+
+struct BatchSize {
+    std::int64_t vertices = 0;
+    std::int64_t nonzeros = 0;  // of A^T, and of A
+    std::int64_t training = 0;  // vertices that train
+    bool operator==(const BatchSize&) const = default;
+};
+
+class Pool {
+public:
+    // Draws and counts all batches, with the threads of the rank: about `coverage` visits of each nonzero. The graph
+    // outlives the pool; `subset` holds a Subset for each vertex; empty, all train. Takes 4 bytes for each nonzero and
+    // vertex where there are coefficients. Throws what Draws throws, and Error{usage} for more than ten million
+    // batches.
+    Pool(const data::Graph& graph, std::vector<std::uint8_t> subset, const Sampling& sampling);
+
+    const std::vector<BatchSize>& sizes() const { return sizes_; }
+    std::int64_t batches() const { return std::ssize(sizes_); }
+    // As many as draw each vertex of the graph once in the mean, the same ones in a batch counted again.
+    std::int64_t batches_of_epoch() const;
+    // Edges of the graph that no batch has: nonzeros of A^T. Counted where there are coefficients.
+    std::int64_t uncovered() const { return uncovered_; }
+
+    // In how many batches a vertex, and the edge of a nonzero of A^T or A, are; where there are coefficients.
+    std::int64_t batches_with(std::int64_t vertex) const { return of_vertices_[at(vertex)]; }
+    std::int64_t batches_with(MatrixId matrix, std::int64_t nonzero) const {
+        return (of_targets(matrix) ? of_targets_ : of_sources_)[at(nonzero)];
+    }
+
+    // These batches as the graphs of as many groups. With coefficients an edge has its weight over the number of
+    // batches that have it; values are to be scaled by batches_with(target) besides, so that a target's sum is unbiased
+    // over the batches that have it (equation 2 of the paper, of the target). A vertex's loss counts as the number of
+    // batches over those that have it, so that losses over the pool are in the mean that of the graph; without
+    // coefficients, as training vertices of the graph over those of its batch.
+    data::Clones graphs(std::span<const std::int64_t> numbers, Induced& room) const;
+
+private:
+    bool of_targets(MatrixId matrix) const { return !graph_.symmetric && !matrix.transposed; }
+    void draw_all();
+    void count(std::int64_t batch, std::span<const std::int32_t> vertices, Induced& room);
+    void add_matrix(MatrixId which, std::int64_t first, const Induced& room, data::Csr& made) const;
+    float counts_as(std::int64_t vertex, std::int64_t batch) const;
+    bool trains(std::int64_t vertex) const;
+
+    const data::Graph& graph_;
+    std::vector<std::uint8_t> subset_;
+    std::int64_t training_ = 0;
+    Sampling sampling_;
+    Draws draws_;
+    std::vector<BatchSize> sizes_;
+    std::int64_t uncovered_ = 0;
+    std::vector<std::int32_t> of_vertices_;
+    // Of each nonzero of A^T, which has the sources of vertices, and of A where it is another matrix.
+    kernels::LargeVector<std::int32_t> of_sources_, of_targets_;
+};
+
+}  // namespace gnnplan::sample
