@@ -50,7 +50,7 @@ struct CountedMatrix {
     std::string layout{};
     int splits = 0;
     std::int64_t panel_columns = 0;
-    auto operator<=>(const CountedMatrix&) const = default;
+    auto operator<=>(const CountedMatrix&) const = default;  // NOLINT(modernize-use-nullptr): there is none
 };
 
 // What has been counted of the blocks of a graph on a grid and a machine. It is the same for all schedules there: for

@@ -153,7 +153,7 @@ Members rank_members(const Space& space, const std::vector<Distribution>& grids,
         ends.push_back(all.frames.size());
     }
     for (const PlacedGrid& grid : grids_to_place(space, ends, search, all)) {
-        for (ConfigurationFrame frame : frames_on(question, grid.frame.on, factored)) {
+        for (const ConfigurationFrame& frame : frames_on(question, grid.frame.on, factored)) {
             for (const Switches& placed : enumerate::on_other_node_axes(question, frame.on, frame.switches))
                 search.add({frame.on, placed, frame.trains});
         }

@@ -32,6 +32,10 @@ void add_schemes(const Space& space, std::vector<Rejection>& rejected) {
                 rejected.push_back({scheme, not_applicable, "not applicable: " + space.no_cut, 0});
             continue;
         }
+        if (space.grids.front().grid.grouped()) {
+            rejected.push_back({scheme, not_applicable, "not applicable: groups of ranks are asked for", 0});
+            continue;
+        }
         rejected.push_back({scheme, not_applicable,
                             "not applicable: " + std::to_string(space.ranks) +
                                 (space.ranks == 1 ? " rank forms" : " ranks form") + " no such grid",

@@ -120,14 +120,15 @@ std::vector<Distribution> grid_of_groups(const Space& space) {
     Grid grid = options.grid.value_or(Grid{space.ranks, 1, 1});
     if (options.space == SearchSpace::paper) refuse("the paper space has no groups", "`inexact`", "`space full` has");
     if (options.scheme || options.replication)
-        refuse("in a group there is RDM alone", "`scheme`", "leave it out, and say with `grid` how many groups");
+        refuse("in a group there is RDM alone", options.scheme ? "`scheme`" : "`replication`",
+               "leave it out, and say with `grid` how many groups");
     if (space.ranks == 1) refuse("one rank is one group, which has all edges", "`inexact`", "say `ranks 2` or more");
     if (grid.size() != space.ranks || grid.x < 2 || grid.z > 1)
         refuse(std::to_string(space.ranks) + " ranks form no grid " + grid.text() + " of several groups", "`grid`",
                "4x2 is four groups of two ranks");
     const Distribution parts_of_sums{Sharing::cut, grid};
     const std::optional<std::string_view> no_sums = why_not_on(space.model, parts_of_sums, AttentionScores::recompute);
-    if (options.delay && no_sums) refuse(std::string(*no_sums), "`inexact`", "`0c` works with every model");
+    if (options.delay && no_sums) refuse(std::string(*no_sums), "`inexact`", "`inexact 0c` works with every model");
     const Orders sparse_first(space.depth(), Order::sparse_first);
     if (options.delay.value_or(0) > 0 && options.forward.value_or(sparse_first) != sparse_first)
         refuse("late sums are of what layers read", "`forward`", "leave it out: the sparse matrix comes first");

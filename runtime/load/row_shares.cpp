@@ -16,7 +16,7 @@ void refuse_other_numberings(const Numbering& numbering) {
                 numbering.parts > 1
                     ? "this plan numbers vertices by the parts that a partitioner makes of the whole graph"
                     : "this plan numbers vertices by who needs them, which takes the whole graph",
-                "`load sharded`", "use `load whole`, or plan again without `partition` or a cut");
+                "`load sharded`", "use `load whole`, or plan again without `partition`, a cut or `inexact`");
 }
 
 }  // namespace

@@ -46,8 +46,9 @@ Plan with_loading(const Settings& settings, Plan plan) {
     if (settings.loading) plan.problem.loading = *settings.loading;
     const Loading loading = loading_for(plan.candidates.front().schedule.numbering, plan.problem.loading);
     if (settings.loading && loading != plan.problem.loading) {
-        throw Error(ErrorCode::usage, "the whole graph decides how this plan numbers vertices", "`load sharded`",
-                    "use `load whole`, or plan again without `partition` or a cut, and with `loss-rows off`");
+        throw Error(
+            ErrorCode::usage, "the whole graph decides how this plan numbers vertices", "`load sharded`",
+            "use `load whole`, or plan again without `partition`, a cut or `inexact`, and with `loss-rows off`");
     }
     if (relays_rows(plan.candidates.front().schedule) && loading == Loading::sharded) {
         throw Error(ErrorCode::usage, "which rows the ranks of a node pass on is found from the whole graph",

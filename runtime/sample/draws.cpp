@@ -122,7 +122,7 @@ std::vector<std::int32_t> Draws::vertices(std::int64_t batch) const {
         case Sampler::cluster: take_clusters(numbers, taken); break;
     }
     std::ranges::sort(taken);
-    taken.erase(std::ranges::unique(taken).begin(), taken.end());
+    taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
     return taken;
 }
 

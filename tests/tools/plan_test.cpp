@@ -175,10 +175,22 @@ TEST(Plan, GroupsThatTrainApartAreInexactAndOnlyIfAsked) {
     EXPECT_EQ(gnnplan("explain " + file).out.find("inexact  results differ from full-batch training"), 0U);
     const Outcome sweep = gnnplan("sweep --graph reddit --machine a6000x8 --inexact 0c --vary ranks=4,8");
     EXPECT_EQ(sweep.out.find("inexact  rows with 0c have other results"), 0U) << sweep.out;
+    const Outcome late = gnnplan("sweep --graph reddit --machine a6000x8 --ranks 4 --vary inexact=cd:0,cd:2");
+    EXPECT_EQ(late.out.find("inexact  rows with cd:2 have other results"), 0U) << late.out;
+    EXPECT_EQ(gnnplan(asked + "--inexact 0c --bf16").out.find("inexact  results differ"), 0U);
+    EXPECT_THAT(outcome.out, HasSubstr("not counted"));
     EXPECT_EQ(gnnplan("explain --pytorch " + file).code, 64);
     EXPECT_EQ(gnnplan(asked + "--json").json()["configuration"]["exact"], true);
     EXPECT_EQ(gnnplan(asked + "--inexact 0c --scheme rdm").code, 64);
     EXPECT_EQ(gnnplan("plan --graph com-orkut --ranks 4 --machine a6000x8 --inexact 0c").code, 64) << "nobody knows";
+}
+
+TEST(Plan, AReplicationFactorIsANumberAndOfCuts) {
+    const std::string asked = "plan --graph cora --ranks 4 --machine a6000x8 --replication-factor ";
+    EXPECT_EQ(gnnplan(asked + "nan --scheme cut").code, 64);
+    EXPECT_EQ(gnnplan(asked + "0.5 --scheme cut").code, 64);
+    EXPECT_EQ(gnnplan(asked + "2 --scheme cut").code, 0);
+    EXPECT_THAT(gnnplan(asked + "2 --scheme rdm").err, HasSubstr("note: --replication-factor has no effect"));
 }
 
 TEST(Plan, ChoiceThatDoesNotExistIsWrongUsage) {

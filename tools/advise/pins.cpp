@@ -70,7 +70,8 @@ void check_pins(const SelectOptions& options, int ranks) {
     for (const SwitchWords& row : switch_words()) check_applies(row, options, grids);
 }
 
-std::vector<std::string> pin_remarks(const SelectOptions& options, const Configuration& chosen, int ranks) {
+std::vector<std::string> pin_remarks(const SelectOptions& options, const Plan& plan, bool replication_said) {
+    const int ranks = plan.problem.ranks;
     std::vector<std::string> remarks;
     if (options.scheme == "3d" && !options.replication && !options.grid) {
         const std::vector<Distribution> grids = grids_if_any(options, ranks);
@@ -81,9 +82,11 @@ std::vector<std::string> pin_remarks(const SelectOptions& options, const Configu
                 ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks), ranks == 1 ? "s" : "", texts(grids)));
     }
     for (const SwitchWords& row : switch_words()) {
-        std::string remark = remark_on(row, options, chosen);
+        std::string remark = remark_on(row, options, plan.candidates.front().configuration);
         if (!remark.empty()) remarks.push_back(std::move(remark));
     }
+    if (replication_said && plan.candidates.front().schedule.numbering.cut == CutRule::none)
+        remarks.emplace_back("`replication-factor` has no effect: no vertex cut is planned");
     return remarks;
 }
 

@@ -12,8 +12,8 @@ namespace gnnplan::tools {
 // leaves.
 void check_pins(const SelectOptions& options, int ranks);
 
-// Remarks for the user: on a scheme that is not itself on any grid of so many ranks, and on pinned switches that have
-// no effect on what was chosen.
-std::vector<std::string> pin_remarks(const SelectOptions& options, const Configuration& chosen, int ranks);
+// Remarks for the user: on a scheme that is not itself on any grid of so many ranks, on pinned switches that have
+// no effect on what was chosen, and on a replication factor that none has.
+std::vector<std::string> pin_remarks(const SelectOptions& options, const Plan& plan, bool replication_said);
 
 }  // namespace gnnplan::tools

@@ -173,10 +173,9 @@ SwitchWords clones() {
                     "ranks; "
                     "default: each rank is one) on parts of a vertex cut (--cut). With 0c they exchange nothing but "
                     "gradients; 0c counts every clone of a vertex by its share of the edges, 0c:owners the owner's "
-                    "alone. "
-                    "With cd:R clones of a vertex get each other's sums after R epochs (DistGNN's cd-r); cd:0, at "
-                    "once, "
-                    "which has the results of full-batch training",
+                    "alone. With cd:R clones of a vertex get each other's sums after R epochs, at most 1,000 "
+                    "(DistGNN's cd-r); "
+                    "cd:0, at once, which has the results of full-batch training",
                 .pin = pin_clones,
                 .pinned = pinned_to<&SelectOptions::clones>,
             },
@@ -429,6 +428,13 @@ void pin_switch(SelectOptions& options, std::string_view key, std::string_view s
     const auto named = std::ranges::find_if(values, [&](const FlagValue& each) { return each.is(spelling); });
     ensure(named != values.end() || values.empty(), "a flag has checked its values");
     row->pin.pin(options, values.empty() ? 1 : named->value, values.empty() ? 0 : named->number_in(spelling));
+}
+
+std::string inexact_way(const Configuration& configuration) {
+    if (configuration.delay) return "cd:" + std::to_string(*configuration.delay);
+    return configuration.clones == CloneLoss::none     ? ""
+           : configuration.clones == CloneLoss::owners ? "0c:owners"
+                                                       : "0c";
 }
 
 bool PinWords::takes(std::string_view text) const {

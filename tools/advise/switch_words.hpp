@@ -76,6 +76,9 @@ const SwitchWords* find_switch_words(std::string_view key);
 // Those that can be pinned, in the order of --help.
 std::vector<const SwitchWords*> pinnable_switches();
 
+// The value of --inexact that makes groups train so; "" where all ranks train together.
+std::string inexact_way(const Configuration& configuration);
+
 // Pins a switch to a value that its flag takes. Throws Error{usage} where no model has such a value.
 void pin_switch(SelectOptions& options, std::string_view key, std::string_view spelling);
 

@@ -75,7 +75,9 @@ public:
     // Type and default; CLI11 would add every check and exclusion.
     std::string make_option_opts(const CLI::Option* option) const override {
         const std::string type = option->get_type_name();
-        std::string text = option->get_expected_min() == 0 || type.empty() ? "" : " " + type.substr(0, type.find(':'));
+        const std::size_t names = type.find(":{");
+        const std::size_t end = names == std::string::npos ? type.find(':') : names;
+        std::string text = option->get_expected_min() == 0 || type.empty() ? "" : " " + type.substr(0, end);
         if (!option->get_default_str().empty()) text += "=" + option->get_default_str();
         return text;
     }

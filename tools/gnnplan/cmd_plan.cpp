@@ -185,7 +185,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
         throw Error(result.code, result.message);
     }
     Plan& plan = result.selection->plan;
-    say_notes(pin_remarks(pins, plan.candidates.front().configuration, plan.problem.ranks));
+    say_notes(pin_remarks(pins, plan, options.problem.shape.replication_factor.has_value()));
     say_notes(node_notes(machine, {plan.problem.ranks}));
     plan.tool_version = version();
     plan.command_line = context.command_line;

@@ -66,7 +66,9 @@ std::string inexact_line(const Plan& plan) {
     if (other.empty()) return "";
     const double clones = static_cast<double>(schedule.grid.groups.back()) /
                           static_cast<double>(std::max<std::int64_t>(1, plan.problem.graph.vertices));
-    return labelled("inexact", fmt::format("{}; a vertex has {:.2f} clones", other, clones));
+    const bool counted = !plan.candidates.front().predicted.estimate;
+    return labelled("inexact", fmt::format("{}; a vertex has {:.2f} clones{}", other, clones,
+                                           counted ? "" : ", as published or as you say: not counted"));
 }
 
 std::string answer_line(const Selection& selection) {

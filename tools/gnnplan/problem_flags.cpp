@@ -3,23 +3,36 @@
 #include "tools/advise/switch_words.hpp"
 #include "tools/common/main.hpp"
 #include "tools/common/options.hpp"
+#include "tools/text/format.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace gnnplan::tools {
 namespace {
 
-double parse_fraction(const std::string& text) {
+// NaN where the text is no number.
+double parse_number(const std::string& text) {
     double value = 0;
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || stop != end || !(value > 0 && value <= 1)) {
-        throw CLI::ValidationError("--train-fraction", "'" + text + "' is not a fraction above 0, up to 1");
-    }
-    return value;
+    return error == std::errc() && stop == end ? value : std::numeric_limits<double>::quiet_NaN();
+}
+
+double parse_fraction(const std::string& text) {
+    const double value = parse_number(text);
+    if (value > 0 && value <= 1) return value;
+    throw CLI::ValidationError("--train-fraction", "'" + text + "' is not a fraction above 0, up to 1");
+}
+
+double parse_factor(const std::string& text) {
+    const double value = parse_number(text);
+    if (value >= 1 && value <= max_ranks) return value;
+    throw CLI::ValidationError("--replication-factor",
+                               fmt::format("'{}' is not a number from 1 to {}", text, format_count(max_ranks)));
 }
 
 // Checks --widths against the limit of --layers.
@@ -86,10 +99,11 @@ void add_unread(CLI::App& command, Shape& flags) {
             "The share of the vertices that training uses, where no graph is read to say; default: 1")
         ->type_name("F");
     command
-        .add_option("--replication-factor", flags.replication_factor,
-                    "In how many parts of a vertex cut a vertex has an edge on average, where no graph is read to be "
-                    "cut; cards of DistGNN's graphs know it")
-        ->check(CLI::Range(1.0, 16384.0))
+        .add_option_function<std::string>(
+            "--replication-factor",
+            [&flags](const std::string& text) { flags.replication_factor = parse_factor(text); },
+            "In how many parts of a vertex cut a vertex has an edge on average, at most in all of them, where no graph "
+            "is read to be cut; cards of DistGNN's graphs know it")
         ->type_name("F");
 }
 

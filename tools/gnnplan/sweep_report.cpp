@@ -5,6 +5,7 @@
 #include "tools/advise/sweep/sweep_contest.hpp"
 #include "tools/advise/sweep/sweep_dropout.hpp"
 #include "tools/advise/sweep/sweep_printed.hpp"
+#include "tools/advise/switch_words.hpp"
 #include "tools/gnnplan/plot.hpp"
 #include "tools/gnnplan/sweep_output.hpp"
 #include "tools/text/lines.hpp"
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace gnnplan::tools {
 namespace {
@@ -29,15 +31,17 @@ std::string fastest_text(const Sweep& sweep) {
     return where + configuration_text(fastest->best->configuration);
 }
 
-// Says that some rows have other results than full-batch training; "" where none has.
+// Says which rows have other results than full-batch training; "" where none has.
 std::string inexact_text(const Sweep& sweep) {
-    const auto inexact = [](const SweepPoint& point) {
-        return point.best && !other_results(point.best->configuration).empty();
-    };
-    if (std::ranges::none_of(sweep.points, inexact)) return "";
-    return labelled("inexact",
-                    "rows with 0c have other results than full-batch training (docs/cuts.md says by how "
-                    "much)");
+    std::set<std::string> ways;
+    for (const SweepPoint& point : sweep.points) {
+        if (point.best && !other_results(point.best->configuration).empty())
+            ways.insert(inexact_way(point.best->configuration));
+    }
+    if (ways.empty()) return "";
+    return labelled("inexact", fmt::format("rows with {} have other results than full-batch training (docs/cuts.md "
+                                           "says by how much)",
+                                           fmt::join(ways, ", ")));
 }
 
 // The remarks below the tables.

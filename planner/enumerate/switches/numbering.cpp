@@ -76,13 +76,11 @@ std::vector<Switches> delays(const Asked& asked, const Distribution& on, const S
 
 void check_clones(const Asked& asked) {
     if (!asked.pins.clones) return;
-    const auto refuse = [](const char* why, const char* hint) {
-        throw Error(ErrorCode::usage, std::string("groups cannot train on clones of vertices: ") + why, "`inexact`",
-                    hint);
-    };
-    if (!asked.model.trains()) refuse("an inference trains nothing", "leave it out");
+    if (!asked.model.trains())
+        throw Error(ErrorCode::usage, "groups train on clones of vertices, and an inference trains nothing",
+                    "`inexact`", "leave it out");
     if (asked.pins.node_axis.value_or(NodeAxis::y) != NodeAxis::y)
-        refuse("the ranks of a group follow each other", "say `node-axis y`");
+        throw Error(ErrorCode::usage, "the ranks of a group follow each other", "`node-axis`", "say `node-axis y`");
 }
 
 }  // namespace
