@@ -173,6 +173,9 @@ TEST(Plan, GroupsThatTrainApartAreInexactAndOnlyIfAsked) {
     EXPECT_EQ(plan["configuration"]["groups"].size(), 9U);
     EXPECT_EQ(gnnplan("validate " + file).code, 0);
     EXPECT_EQ(gnnplan("explain " + file).out.find("inexact  results differ from full-batch training"), 0U);
+    ASSERT_EQ(gnnplan(asked + "-o " + (folder / "all.json")).code, 0);
+    EXPECT_THAT(on_one_line(gnnplan("compare " + file + " " + (folder / "all.json")).out),
+                HasSubstr("results differ from full-batch training"));
     const Outcome sweep = gnnplan("sweep --graph reddit --machine a6000x8 --inexact 0c --vary ranks=4,8");
     EXPECT_EQ(sweep.out.find("inexact  rows with 0c have other results"), 0U) << sweep.out;
     const Outcome late = gnnplan("sweep --graph reddit --machine a6000x8 --ranks 4 --vary inexact=cd:0,cd:2");

@@ -131,6 +131,7 @@ Side side_of(const Plan& plan) {
     // A plan from sizes knows no graph to take a fingerprint of.
     std::erase_if(side.problem, [](const auto& pair) { return pair.second.empty(); });
     side.configuration = configuration_of(chosen.configuration);
+    side.other_results = other_results(chosen.configuration);
     side.configuration.insert(side.configuration.begin(),
                               {"candidate", fmt::format("1 of {}", plan.candidates.size())});
     side.predicted_seconds = chosen.predicted.epoch_seconds;
@@ -164,6 +165,7 @@ Side side_of(const RunReport& report) {
     side.resumed_after = report.resumed_after;
     side.settings = settings_of(report.settings);
     side.configuration = configuration_of(report.configuration);
+    side.other_results = other_results(report.configuration);
     side.configuration.insert(side.configuration.begin(), {"candidate", fmt::format("{}", report.chosen + 1)});
     side.predicted_seconds = report.predicted.epoch_seconds;
     side.loading_seconds = loading_of(report.predicted);

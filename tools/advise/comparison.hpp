@@ -30,6 +30,7 @@ struct Side {
     std::vector<std::pair<std::string, std::string>> problem;   // "ranks" -> "4"; what a file does not say is left out
     std::vector<std::pair<std::string, std::string>> settings;  // "learning rate" -> "0.01"; none of a plan
     std::vector<std::pair<std::string, std::string>> configuration;  // "grid" -> "2x2"
+    std::string other_results;                                       // other_results() of the configuration
     std::optional<double> predicted_seconds, measured_seconds;       // of an epoch, or of a pass
     std::optional<double>
         loading_seconds;  // predicted of what comes before the pass of an inference, where it is known

@@ -39,7 +39,8 @@ std::string differences_text(const Comparison& comparison) {
 
 std::string side_text(const char* name, const Side& side) {
     return fmt::format("{}        {} ({})\n", name, side.file, side.schema) +
-           (side.course.empty() ? "" : labelled("", side.course));
+           (side.course.empty() ? "" : labelled("", side.course)) +
+           (side.other_results.empty() ? "" : labelled("", side.other_results));
 }
 
 std::string settings_text(const std::vector<Difference>& settings) {
