@@ -21,7 +21,7 @@ void sync_sum(Builder& builder, const std::string& step, TensorId sum, TensorId 
     builder.step(step + ".to_clones", OpKind::aggregate, to_clones);
 }
 
-// What a backward product reads: the gradient of the sums over the edges of groups. Others read that of whole sums.
+// A backward product reads the gradient of the sums over the edges of groups. Others read that of whole sums.
 TensorId sync_gradient(Builder& builder, const std::string& step, TensorId gradient, const std::string& out) {
     const TensorId own = copy(builder, step + ".copy", gradient, out + ".synced");
     if (*builder.delay() > 0) {

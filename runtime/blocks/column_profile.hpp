@@ -104,7 +104,7 @@ public:
         if (common.empty()) return met(columns);
         return common.size() + met({columns.begin, common.begin}) + met({common.end, columns.end});
     }
-    // Of each of several ranges.
+    // Both answer for each of several ranges.
     std::vector<std::int64_t> nonzeros(const std::vector<Range>& columns) const;
     std::vector<std::int64_t> distinct(const std::vector<Range>& columns) const;
     std::int64_t nonzeros() const { return nonzeros_; }

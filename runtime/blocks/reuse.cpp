@@ -231,9 +231,4 @@ ReuseHistogram ReuseScan::of(MatrixId which, Range rows, Range columns, std::int
     return finish();
 }
 
-ReuseHistogram reuse_histogram(const Graph& graph, MatrixId which, Range rows, Range columns,
-                               std::int64_t panel_columns, const VertexOrder* order) {
-    return ReuseScan(graph, order).of(which, rows, columns, panel_columns);
-}
-
 }  // namespace gnnplan::data

@@ -81,8 +81,4 @@ private:
     std::vector<FirstUse> first_uses_;  // of the columns that have nonzeros
 };
 
-// The same for a single block.
-ReuseHistogram reuse_histogram(const Graph& graph, MatrixId which, Range rows, Range columns,
-                               std::int64_t panel_columns, const VertexOrder* order = nullptr);
-
 }  // namespace gnnplan::data

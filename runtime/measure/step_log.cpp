@@ -33,10 +33,9 @@ T take(const std::string& text, std::size_t& at) {
 void StepLog::add(const std::vector<StepSample>& pass) {
     if (!surprised_) {
         const std::size_t first = by_pass_.size() - repeated_;  // of those that repeat
-        expected_ = by_pass_[added_ < first ? added_ : first + (added_ - first) % repeated_];
+        pass_ = added_ < first ? added_ : first + (added_ - first) % repeated_;
         bytes_ = pass;
-        surprised_ =
-            !expected_.empty() && !std::equal(pass.begin(), pass.end(), expected_.begin(), expected_.end(), same_bytes);
+        surprised_ = !expected().empty() && !std::ranges::equal(pass, expected(), same_bytes);
     }
     ++added_;
     if (seconds_.size() == kept_passes) seconds_.erase(seconds_.begin());
@@ -46,7 +45,7 @@ void StepLog::add(const std::vector<StepSample>& pass) {
 
 std::string StepLog::pack() const {
     std::string text;
-    for (const auto* samples : {&expected_, &bytes_}) {
+    for (const auto* samples : {&expected(), &bytes_}) {
         append(text, samples->size());
         for (const StepSample& sample : *samples) append(text, sample);
     }
@@ -60,7 +59,7 @@ std::string StepLog::pack() const {
 StepLog StepLog::unpack(const std::string& packed) {
     StepLog log;
     std::size_t at = 0;
-    for (auto* samples : {&log.expected_, &log.bytes_}) {
+    for (auto* samples : {&log.by_pass_.front(), &log.bytes_}) {
         samples->resize(take<std::size_t>(packed, at));
         for (StepSample& sample : *samples) sample = take<StepSample>(packed, at);
     }

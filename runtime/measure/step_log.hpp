@@ -23,7 +23,7 @@ public:
         : StepLog(std::vector<std::vector<StepSample>>{std::move(expected)}, 1) {}
     // By pass, the last `repeated` of which repeat.
     StepLog(std::vector<std::vector<StepSample>> expected, std::size_t repeated)
-        : by_pass_(std::move(expected)), repeated_(repeated), expected_(by_pass_.front()) {}
+        : by_pass_(std::move(expected)), repeated_(repeated) {}
 
     void add(const std::vector<StepSample>& pass);
     // Forgets the times of the passes so far, not their bytes.
@@ -34,16 +34,16 @@ public:
     std::string pack() const;
     static StepLog unpack(const std::string& packed);
 
-    // Of the pass that bytes() are of.
-    const std::vector<StepSample>& expected() const { return expected_; }
+    // The pass that bytes() are of.
+    const std::vector<StepSample>& expected() const { return by_pass_[pass_]; }
     const std::vector<StepSample>& bytes() const { return bytes_; }
     const std::vector<std::vector<double>>& seconds() const { return seconds_; }  // per kept pass, per step
 
 private:
-    std::vector<std::vector<StepSample>> by_pass_;
+    std::vector<std::vector<StepSample>> by_pass_;  // expected
     std::size_t repeated_;
-    std::size_t added_ = 0;  // passes
-    std::vector<StepSample> expected_;
+    std::size_t added_ = 0;                     // passes
+    std::size_t pass_ = 0;                      // of by_pass_, whose bytes are kept
     std::vector<StepSample> bytes_;             // of the last pass, or of one that is not as expected
     std::vector<std::vector<double>> seconds_;  // of the last passes, at most `kept_passes`
     bool surprised_ = false;

@@ -75,20 +75,12 @@ Draws::Draws(const data::Graph& graph, const Sampling& sampling) : graph_(graph)
     check(sampling);
     const auto n = static_cast<std::int32_t>(graph.vertices());
     if (sampling.sampler == Sampler::node || sampling.sampler == Sampler::edge) {
-        const bool any = graph.nonzeros() > n || [&] {
-            for (std::int32_t v = 0; v < n; ++v) {
-                if (has_edges(graph, v)) return true;
-            }
-            return false;
-        }();
-        if (!any) {
-            throw Error(ErrorCode::usage, "the sampled graph has no edges to draw batches by", {},
-                        "sample by walks or clusters");
-        }
-    }
-    if (sampling.sampler == Sampler::edge) {
         for (std::int32_t v = 0; v < n; ++v) {
             if (has_edges(graph, v)) with_edges_.push_back(v);
+        }
+        if (with_edges_.empty()) {
+            throw Error(ErrorCode::usage, "the sampled graph has no edges to draw batches by", {},
+                        "sample by walks or clusters");
         }
     }
     if (sampling.sampler != Sampler::cluster) return;
@@ -126,7 +118,7 @@ std::vector<std::int32_t> Draws::vertices(std::int64_t batch) const {
     return taken;
 }
 
-// Of a nonzero of A^T that is no loop.
+// Returns the source of a random nonzero of A^T that is no loop.
 std::int32_t Draws::source_of_edge(Numbers& numbers) const {
     const Csr& sources = graph_.matrix(forward_matrix);
     for (;;) {

@@ -37,7 +37,7 @@ private:
 
     const data::Graph& graph_;
     Sampling sampling_;
-    std::vector<std::int32_t> with_edges_;                // where edges are drawn: the vertices that have some
+    std::vector<std::int32_t> with_edges_;                // that have some, where batches are drawn by edges
     std::vector<std::vector<std::int32_t>> of_clusters_;  // the vertices of each part
 };
 

@@ -66,7 +66,7 @@ private:
     std::vector<BatchSize> sizes_;
     std::int64_t uncovered_ = 0;
     std::vector<std::int32_t> of_vertices_;
-    // Of each nonzero of A^T, which has the sources of vertices, and of A where it is another matrix.
+    // These count for each nonzero of A^T, which has the sources of vertices, and of A where it is another matrix.
     kernels::LargeVector<std::int32_t> of_sources_, of_targets_;
 };
 

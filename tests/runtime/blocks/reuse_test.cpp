@@ -15,6 +15,12 @@
 namespace gnnplan::data {
 namespace {
 
+// A scan of one block alone.
+ReuseHistogram reuse_histogram(const Graph& graph, MatrixId which, Range rows, Range columns,
+                               std::int64_t panel_columns, const VertexOrder* order = nullptr) {
+    return ReuseScan(graph, order).of(which, rows, columns, panel_columns);
+}
+
 // Counts of marked positions before a position (Fenwick 1994).
 class Marks {
 public:

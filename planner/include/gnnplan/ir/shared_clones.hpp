@@ -28,7 +28,7 @@ inline std::int64_t turns_until_all_repeat(const Schedule& schedule) {
     return shares_later(schedule) ? 3 * static_cast<std::int64_t>(*schedule.numbering.delay) : 1;
 }
 
-// Of a rank's group, in one bin.
+// The clones of a rank's group in one bin, counted.
 struct SharedClones {
     std::int64_t of_others = 0;  // clones of vertices that other groups own
     std::int64_t elsewhere = 0;  // clones that others have of its vertices
@@ -39,7 +39,7 @@ SharedClones shared_clones(const Schedule& schedule, const GraphStats& graph, in
 // Rows that the rank sends and receives in one direction, of all bins: those of a tensor in flight.
 std::int64_t rows_in_flight(const Schedule& schedule, const GraphStats& graph, int rank);
 
-// What a rank keeps of these clones: their rows (4 bytes each). With a delay, also the rows of owned vertices, by how
+// A rank keeps the rows of these clones (4 bytes each). With a delay, it also keeps the rows of owned vertices, by how
 // much each sum over a group's edges alone is scaled, and how much of it is the self loop.
 std::int64_t shared_clone_bytes(const Schedule& schedule, const GraphStats& graph, int rank);
 

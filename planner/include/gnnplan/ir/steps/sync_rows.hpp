@@ -4,12 +4,12 @@
 
 namespace gnnplan {
 
-// What a step does so that clones of a vertex have the sum over all its edges (DistGNN, algorithm 4). A row of a clone
-// is the sum over the edges of its group, scaled as a row of the whole graph is.
+// Clones of a vertex get the sum over all its edges in these parts (DistGNN, algorithm 4). A row of a clone is the sum
+// over the edges of its group, scaled as a row of the whole graph is.
 enum class SyncPart : std::uint8_t {
     to_owners,  // owners add the sums of other clones to theirs
     to_clones,  // other clones get the owner's sum in place of theirs
-    // Of a gradient: clones whose row was not the sum over all edges scale it as that row was. Nothing is sent.
+    // Clones whose row was not the sum over all edges scale their gradient as that row was. Nothing is sent.
     adjoint,
 };
 
