@@ -190,29 +190,32 @@ ReuseHistogram ReuseScan::finish() {
     return histogram;
 }
 
-// Rows of a numbering are read again and again, so their columns are looked up once. Those of parts are not kept: each
-// part would have as many rows as the matrix.
+// Rows of a numbering are read again and again, so their columns are looked up once, in three passes whose reads do not
+// wait for each other: they lie anywhere in memory. Rows of parts are not kept: each part would have as many rows as the
+// matrix.
 const ReuseScan::Rows* ReuseScan::kept_rows(MatrixId which) {
-    const std::int64_t vertices = graph_.vertices();
-    const bool all = graph_.matrix(which).rows() == vertices && columns_ == Range{0, vertices} && !which.is_part();
+    const Csr& matrix = graph_.matrix(which);
+    const bool all = matrix.rows() == graph_.vertices() && !which.is_part();
     if (!all || order_ == nullptr || order_->identity()) return nullptr;
     Rows& rows = kept_[which];
     if (!rows.start.empty()) return &rows;
-    MatrixRows reader(graph_, which, columns_, order_);
-    rows.column.reserve(static_cast<std::size_t>(graph_.matrix(which).nonzeros()));
-    rows.start.reserve(static_cast<std::size_t>(vertices) + 1);
+    rows.start.reserve(order_->vertex.size() + 1);
     rows.start.push_back(0);
-    for (std::int64_t i = 0; i < vertices; ++i) {
-        const auto columns = reader.any_order(i);
-        rows.column.insert(rows.column.end(), columns.begin(), columns.end());
-        rows.start.push_back(std::ssize(rows.column));
+    for (const std::int32_t vertex : order_->vertex) rows.start.push_back(rows.start.back() + matrix.degree(vertex));
+    rows.column.resize(static_cast<std::size_t>(matrix.nonzeros()));
+    auto next = rows.column.begin();
+    for (const std::int32_t vertex : order_->vertex) {
+        const auto first = matrix.column.begin() + matrix.row_start[static_cast<std::size_t>(vertex)];
+        next = std::copy(first, first + matrix.degree(vertex), next);
     }
+    for (std::int32_t& column : rows.column) column = order_->position[static_cast<std::size_t>(column)];
     return &rows;
 }
 
 void ReuseScan::meet(std::int64_t row, std::span<const std::int32_t> columns) {
     constexpr std::size_t many = 2048;
     for (const std::int32_t c : columns) {
+        if (c < columns_.begin || c >= columns_.end) continue;
         const auto column = static_cast<std::uint32_t>(c - columns_.begin);
         met_.push_back({row, column, all_panels_ == 1 ? 0 : column / panel_columns_});
     }
