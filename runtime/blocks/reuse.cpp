@@ -190,8 +190,8 @@ ReuseHistogram ReuseScan::finish() {
     return histogram;
 }
 
-// Rows of a numbering are read again and again, so their columns are looked up once, in three passes whose reads do not
-// wait for each other: they lie anywhere in memory. Rows of parts are not kept: each part would have as many rows as the
+// Rows of a numbering are read again and again, so their columns are looked up once, in passes whose reads do not wait
+// for each other, as they lie anywhere in memory. Rows of parts are not kept: each part would have as many rows as the
 // matrix.
 const ReuseScan::Rows* ReuseScan::kept_rows(MatrixId which) {
     const Csr& matrix = graph_.matrix(which);
