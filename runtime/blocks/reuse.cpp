@@ -2,6 +2,7 @@
 
 #include "runtime/blocks/matrix_rows.hpp"
 
+#include <gnnplan/base/at.hpp>
 #include <gnnplan/ir/pieces.hpp>
 
 #include <algorithm>
@@ -202,13 +203,13 @@ const ReuseScan::Rows* ReuseScan::kept_rows(MatrixId which) {
     rows.start.reserve(order_->vertex.size() + 1);
     rows.start.push_back(0);
     for (const std::int32_t vertex : order_->vertex) rows.start.push_back(rows.start.back() + matrix.degree(vertex));
-    rows.column.resize(static_cast<std::size_t>(matrix.nonzeros()));
+    rows.column.resize(at(matrix.nonzeros()));
     auto next = rows.column.begin();
     for (const std::int32_t vertex : order_->vertex) {
-        const auto first = matrix.column.begin() + matrix.row_start[static_cast<std::size_t>(vertex)];
+        const auto first = matrix.column.begin() + matrix.row_start[at(vertex)];
         next = std::copy(first, first + matrix.degree(vertex), next);
     }
-    for (std::int32_t& column : rows.column) column = order_->position[static_cast<std::size_t>(column)];
+    for (std::int32_t& column : rows.column) column = order_->position[at(column)];
     return &rows;
 }
 

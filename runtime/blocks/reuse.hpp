@@ -23,8 +23,8 @@ namespace gnnplan::data {
 // drift towards each other. `order` as in block.hpp.
 //
 // One object scans one block after the other. It keeps what it counts in, 8 bytes a column, and, where the order is not
-// that of the file, 4 bytes a nonzero of each matrix. It only goes through the columns and panels in which a block has
-// nonzeros: where ranks are many, most have none in most.
+// that of the file, 4 bytes a nonzero and 8 a row of each matrix. It only goes through the columns and panels in which
+// a block has nonzeros: where ranks are many, most have none in most.
 class ReuseScan {
 public:
     // Both outlive the object.
