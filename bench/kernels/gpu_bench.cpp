@@ -131,6 +131,13 @@ std::vector<float> DeviceMatrix::read(kernels::Device& device, std::int64_t firs
     return values;
 }
 
+ChosenProduct::ChosenProduct(kernels::Device& device, const DeviceCsr& a, kernels::ConstMatrix b, kernels::Matrix c,
+                             kernels::PanelRoom room, std::string_view kernel)
+    : a_(a.view()), prepared_(device.prepare(a_)) {
+    a_.prepared = prepared_.get();
+    kernel_ = device.choose(a_, b, c, room, kernel).front().name;
+}
+
 std::vector<float> sample(kernels::Device& device, const DeviceMatrix& matrix) {
     constexpr std::int64_t floats = std::int64_t{1} << 24, parts = 16;
     const kernels::Matrix all = matrix.view();
@@ -169,7 +176,9 @@ double visit_rate(kernels::Device& device, const Visits& visits, int repeats) {
     const std::vector<float> value(column.size(), 0.5F);
     const DeviceCsr a(device, {rows, columns, row_start.data(), column.data(), value.data()});
     const DeviceMatrix b(device, columns, visits.width, 0.5F, 1.5F), c(device, rows, visits.width);
-    return rate_of(device, {{"rows", [&] { device.table().spmm(a.view(), b.view(), c.view(), false, {}); }}},
+    const ChosenProduct product(device, a, b.view(), c.view(), {}, "whole");
+    ensure(product.kernel() == "whole", "rows are read by a kernel that cuts slices");
+    return rate_of(device, {{"rows", [&] { device.table().spmm(product.matrix(), b.view(), c.view(), false, {}); }}},
                    a.nonzeros() * (4 * visits.width + 8), repeats);
 }
 

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gnnplan::bench {
@@ -47,6 +48,21 @@ private:
     std::unique_ptr<kernels::DeviceMemory> row_start_, column_, value_;
     std::int64_t nonzeros_;
     kernels::Csr view_;
+};
+
+// The matrix, to be multiplied with operands like `b` by a kernel of Device::choose(): by `kernel`, if it can.
+class ChosenProduct {
+public:
+    ChosenProduct(kernels::Device& device, const DeviceCsr& a, kernels::ConstMatrix b, kernels::Matrix c,
+                  kernels::PanelRoom room, std::string_view kernel);
+
+    const kernels::Csr& matrix() const { return a_; }
+    const std::string& kernel() const { return kernel_; }
+
+private:
+    kernels::Csr a_;
+    std::unique_ptr<kernels::Prepared> prepared_;
+    std::string kernel_;
 };
 
 // The rows of a result that are compared: all where it is small, else some from everywhere.
@@ -92,7 +108,8 @@ struct Visits {
     std::int64_t window_bytes, width, bytes;
     bool random;
 };
-// Bytes per second of these rows and of the columns and values of the nonzeros.
+// Bytes per second of these rows and of the columns and values of the nonzeros. The matrix is prepared, and the operand
+// is not cut into slices that fit the L2 ("whole"), or else the rate would not fall where the L2 ends.
 double visit_rate(kernels::Device& device, const Visits& visits, int repeats);
 
 // The rate of memory is that of the fastest copies, by the driver or by our kernel. The rate of the L2 is that of the

@@ -51,6 +51,9 @@ class Benchmarks(unittest.TestCase):
         figures = self.measured("gemm_gpu_on_host", "--scale", "0.0002")
         self.assertEqual([case["name"] for case in figures["cases"]], ["X W", "G W^T", "X^T G"] * 3)
         self.assertEqual([figures["cases"][2][key] for key in ("rows", "inner", "columns")], [602, 47, 128])
+        for case in figures["cases"]:
+            self.assertGreater(case["usual_mode"]["seconds"]["least"], 0)
+            self.assertLess(case["usual_mode"]["error"], 5e-6)
 
     def test_card(self):
         figures = self.measured("card_gpu_on_host", "--scale", "0.0001")

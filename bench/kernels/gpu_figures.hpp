@@ -55,7 +55,9 @@ struct GemmCase {
     std::string name;
     std::int64_t rows = 0, inner = 0, columns = 0;
     Times times;
-    double error = 0;  // the largest, over the sum of the absolute products
+    double error = 0;     // the largest, over the sum of the absolute products
+    Times usual_times{};  // in cuBLAS's usual mode; the others are in its pedantic one
+    double usual_error = 0;
 
     double operations() const;
     double bytes() const;  // every operand once
