@@ -225,8 +225,11 @@ void Deployment::settle() {
 }
 
 std::vector<measure::StepSample> Deployment::run(Phase phase, std::int64_t epoch, bool training, Watched watched) {
-    return executor_->run(phase, settings(epoch, training),
-                          watched == Watched::yes ? observer(epoch) : exec::Executor::Observer(), first_step_);
+    const bool hears = watched == Watched::yes;
+    auto samples = executor_->run(phase, settings(epoch, training),
+                                  hears ? observer(epoch) : exec::Executor::Observer(), first_step_);
+    if (hears && hooks_.pass) hooks_.pass(times_of(executor_->schedule(), phase, first_step_, epoch, samples));
+    return samples;
 }
 
 void Deployment::report(RunReport& report) {

@@ -23,7 +23,7 @@
 
 namespace gnnplan::deploy {
 
-// Whether hooks.step is told of the steps of a pass.
+// Whether hooks.step and hooks.pass are told of a pass.
 enum class Watched : bool { no, yes };
 
 // How training and inference use a deployment.

@@ -4,12 +4,14 @@
 #include "kernels/device.hpp"
 #include "runtime/deploy/outputs.hpp"
 #include "runtime/exec/executor.hpp"
+#include "runtime/measure/timeline.hpp"
 
 #include <gnnplan/ir/training_state.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,8 @@ struct RunHooks {
     std::function<void(int candidate)> candidate;  // it is built next, and runs from then on
     // A step of a training epoch, or of an inference, is done.
     std::function<void(std::int64_t epoch, const Step&, const exec::Executor&)> step;
+    // When the steps of a pass ran, after it: of a training epoch, of its evaluation, or of an inference.
+    std::function<void(std::span<const measure::TimedStep>)> pass;
     std::function<void(const std::string&)> note;  // a sentence for the user
     DataHooks data;
     // The executor holds what the last layer makes of every vertex with the weights that the run leaves behind; not

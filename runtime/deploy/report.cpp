@@ -89,6 +89,16 @@ std::optional<std::string> mismatch_in(const std::vector<StepRecord>& records) {
 
 }  // namespace
 
+std::vector<measure::TimedStep> times_of(const Schedule& schedule, Phase phase, std::size_t first_step,
+                                         std::int64_t epoch, const std::vector<measure::StepSample>& samples) {
+    std::vector<measure::TimedStep> times;
+    for (std::size_t i = first_step; i < samples.size(); ++i) {
+        if (schedule.steps[i].phase != phase) continue;
+        times.push_back({epoch, static_cast<std::int64_t>(i), samples[i].begin, samples[i].begin + samples[i].seconds});
+    }
+    return times;
+}
+
 std::vector<measure::StepSample> expected_bytes(const Schedule& schedule, Phase phase, const GraphStats& graph,
                                                 int rank) {
     std::vector<measure::StepSample> expected(schedule.steps.size());

@@ -4,6 +4,7 @@
 #include "runtime/comm/communicator.hpp"
 #include "runtime/load/share.hpp"
 #include "runtime/measure/step_log.hpp"
+#include "runtime/measure/timeline.hpp"
 
 #include <gnnplan/ir/graph_stats.hpp>
 #include <gnnplan/ir/measurement.hpp>
@@ -15,6 +16,10 @@
 #include <vector>
 
 namespace gnnplan::deploy {
+
+// When the steps of a pass ran that began at `first_step`.
+std::vector<measure::TimedStep> times_of(const Schedule& schedule, Phase phase, std::size_t first_step,
+                                         std::int64_t epoch, const std::vector<measure::StepSample>& samples);
 
 // The bytes that the steps of `phase` should send and receive on `rank`, indexed by step of the schedule; 0 for steps
 // of other phases, as Executor::run counts. `graph` answers in the schedule's numbering.

@@ -145,23 +145,29 @@ std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& 
                                                std::size_t first_step) {
     const auto& steps = schedule().steps;
     std::vector<measure::StepSample> samples(steps.size());
+    std::optional<std::size_t> first;
+    double begin = 0;  // of step `first`, the pass's first
     const kernels::PassValues* pass = device_.begin_pass(kernels::pass_values(settings.epoch, settings.update.adam));
     for (std::size_t i = first_step; i < steps.size(); ++i) {
         if (steps[i].phase != phase) continue;
         Background* const background = background_ ? &*background_ : nullptr;
         const StepContext context{store_, device_.table(), world_, settings, pass, i, background, epochs_run_};
         traffic_.reset();
-        device_.mark(2 * i, clock_.now());
+        const double now = clock_.now();
+        if (!first) first = i, begin = now;
+        device_.mark(2 * i, now);
         std::visit([&](const auto& operation) { run_step(operation, context); }, steps[i].operation);
         device_.mark(2 * i + 1, clock_.now());
-        samples[i] = {0, traffic_.sent_bytes, traffic_.received_bytes};
+        samples[i] = {0, traffic_.sent_bytes, traffic_.received_bytes, 0};
         keep_results(steps[i].operation);
         if (observer) observer(steps[i], *this);
     }
     device_.finish();
     if (phase == Phase::epoch) ++epochs_run_;
     for (std::size_t i = first_step; i < steps.size(); ++i) {
-        if (steps[i].phase == phase) samples[i].seconds = device_.seconds(2 * i, 2 * i + 1);
+        if (steps[i].phase != phase) continue;
+        samples[i].seconds = device_.seconds(2 * i, 2 * i + 1);
+        samples[i].begin = begin + device_.seconds(2 * *first, 2 * i);
     }
     return samples;
 }

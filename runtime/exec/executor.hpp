@@ -64,7 +64,8 @@ public:
     using Observer = std::function<void(const Step& step, const Executor& executor)>;
 
     // Collective. Runs the steps of `phase` in order, from `first_step` on. Returns a sample for each step of the
-    // schedule; those of steps that it does not run are 0.
+    // schedule; those of steps that it does not run are 0. A step lasts as long as the device took for it, and begins
+    // where the device did: its first one where this rank's clock was when it was queued.
     std::vector<measure::StepSample> run(Phase phase, const PassSettings& settings, const Observer& observer = {},
                                          std::size_t first_step = 0);
 

@@ -13,6 +13,7 @@ struct StepSample {
     double seconds = 0;
     std::int64_t sent_bytes = 0;
     std::int64_t received_bytes = 0;
+    double begin = 0;  // seconds of the rank's clock; of a measured step alone
 };
 
 // Samples are indexed by step of the schedule; steps of other phases stay 0.

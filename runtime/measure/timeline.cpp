@@ -6,11 +6,6 @@
 
 namespace gnnplan::measure {
 
-double StepClock::now() {
-    begin_ = std::exchange(end_, clock_.now());
-    return end_;
-}
-
 void Timeline::add(const TimedStep& step) {
     steps_.push_back(step);
     while (steps_.front().epoch != step.epoch &&

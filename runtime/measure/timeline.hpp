@@ -1,8 +1,6 @@
 // When the steps of the last epochs ran, on one rank and on all of them.
 #pragma once
 
-#include "runtime/measure/clock.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -11,21 +9,6 @@
 #include <vector>
 
 namespace gnnplan::measure {
-
-// A clock that remembers its last two readings. The executor reads its clock before and after a step and then tells its
-// observer, which finds the step's begin and end here.
-class StepClock final : public Clock {
-public:
-    explicit StepClock(Clock& clock) : clock_(clock) {}
-    double now() override;
-    double begin() const { return begin_; }
-    double end() const { return end_; }
-
-private:
-    Clock& clock_;
-    double begin_ = 0;
-    double end_ = 0;
-};
 
 struct TimedStep {
     std::int64_t epoch = 0;

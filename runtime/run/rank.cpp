@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -57,8 +58,6 @@ private:
     void detail(const std::string& line) const {
         if (first_) shared_.observer.detail(line);
     }
-    measure::Clock& clock() { return recorder_ ? recorder_->clock() : clock_; }
-
     const Shared& shared_;
     comm::Communicator& comm_;
     Launch launch_;
@@ -101,9 +100,9 @@ void Rank::note_other_measurements() const {
 void Rank::hear_steps(deploy::RunHooks& hooks) {
     hooks.note = [this](const std::string& text) { note(text); };
     hooks.step = [this](std::int64_t epoch, const Step& step, const exec::Executor& executor) {
-        if (recorder_) recorder_->step(epoch, step, executor);
         heartbeat_.beat(epoch, static_cast<std::int32_t>(&step - executor.schedule().steps.data()));
     };
+    if (recorder_) hooks.pass = [this](std::span<const measure::TimedStep> pass) { recorder_->add(pass); };
     hooks.candidate = [this](int candidate) {
         if (recorder_) recorder_->restart();
         heartbeat_.enter(comm::Heartbeat::building);
@@ -173,7 +172,7 @@ RunReport Rank::infer() {
     free_data(hooks.data);
     const infer::InferOptions options =
         with_device(infer::InferOptions{shared_.options, shared_.outputs.layers_done()});
-    RunReport report = infer::infer(comm_, shared_.plan, shared_.dataset, options, hooks, clock());
+    RunReport report = infer::infer(comm_, shared_.plan, shared_.dataset, options, hooks, clock_);
     report.accuracies = accuracies_;
     return report;
 }
@@ -184,7 +183,7 @@ RunReport Rank::train() {
     hear_steps(hooks);
     use_logits(hooks);
     free_data(hooks.data);
-    return train::train(comm_, shared_.plan, shared_.dataset, with_device(shared_.options), hooks, clock());
+    return train::train(comm_, shared_.plan, shared_.dataset, with_device(shared_.options), hooks, clock_);
 }
 
 std::optional<io::Trace> Rank::gather_trace(const RunReport& report) {

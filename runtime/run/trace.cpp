@@ -153,8 +153,8 @@ private:
 
 }  // namespace
 
-void TraceRecorder::step(std::int64_t epoch, const Step& step, const exec::Executor& executor) {
-    timeline_.add({epoch, &step - executor.schedule().steps.data(), clock_.begin(), clock_.end()});
+void TraceRecorder::add(std::span<const measure::TimedStep> pass) {
+    for (const measure::TimedStep& step : pass) timeline_.add(step);
 }
 
 std::vector<measure::Timeline> TraceRecorder::gather(comm::Communicator& comm) {

@@ -3,7 +3,7 @@
 
 #include "planner/io/trace.hpp"
 #include "runtime/comm/communicator.hpp"
-#include "runtime/exec/executor.hpp"
+#include "runtime/measure/clock.hpp"
 #include "runtime/measure/timeline.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace gnnplan::run {
@@ -22,20 +23,19 @@ inline constexpr std::size_t traced_slices = 200000;
 // Records on one rank while it trains.
 class TraceRecorder {
 public:
+    // `clock` is the one that the rank trains with.
     TraceRecorder(measure::Clock& clock, int ranks)
         : clock_(clock), timeline_(traced_epochs, traced_slices / static_cast<std::size_t>(ranks)) {}
 
-    // The clock to train with.
-    measure::Clock& clock() { return clock_; }
-    // To be called when another candidate is built, and as the executor's observer.
+    // To be called when another candidate is built, and after each pass.
     void restart() { timeline_.clear(); }
-    void step(std::int64_t epoch, const Step& step, const exec::Executor& executor);
+    void add(std::span<const measure::TimedStep> pass);
 
     // Collective, after training. Every rank's steps, in rank order, all in rank 0's time.
     std::vector<measure::Timeline> gather(comm::Communicator& comm);
 
 private:
-    measure::StepClock clock_;
+    measure::Clock& clock_;
     measure::Timeline timeline_;
 };
 

@@ -1,51 +1,70 @@
-// When steps ran: the clock beside the executor, the last epochs, the ranks' clocks.
+// When steps ran: the device's times, the last epochs, the ranks' clocks.
 #include "runtime/measure/timeline.hpp"
 
 #include "tests/runtime/train/fixture.hpp"
 
-#include <cmath>
+#include <map>
 
 namespace gnnplan::measure {
 namespace {
 
-// Readings whose gaps are all different, so that no two intervals are confused.
-class UnevenClock final : public Clock {
+// The processor as a device whose own clock shows ten seconds more at each moment that is marked.
+class OwnClock final : public kernels::Device {
 public:
-    double now() override { return time_ += std::sqrt(static_cast<double>(++looks_)); }
+    const kernels::Table& table() const override { return host_->table(); }
+    TensorMemory memory() const override { return host_->memory(); }
+    std::unique_ptr<kernels::DeviceMemory> allocate(std::size_t bytes) override { return host_->allocate(bytes); }
+    std::unique_ptr<kernels::DeviceMemory> take(std::shared_ptr<const void> owner,
+                                                std::span<const std::byte> bytes) override {
+        return host_->take(std::move(owner), bytes);
+    }
+    std::span<std::byte> stage(std::byte* to, std::size_t bytes) override { return host_->stage(to, bytes); }
+    void send(std::size_t bytes) override { host_->send(bytes); }
+    void download(const std::byte* from, std::span<std::byte> to) override { host_->download(from, to); }
+    const kernels::PassValues* begin_pass(const kernels::PassValues& values) override {
+        return host_->begin_pass(values);
+    }
+    void mark(std::size_t moment, double /*now*/) override { moments_[moment] = 10 * static_cast<double>(++marked_); }
+    double seconds(std::size_t from, std::size_t to) const override { return moments_.at(to) - moments_.at(from); }
+    void finish() override { host_->finish(); }
 
 private:
-    double time_ = 0;
-    int looks_ = 0;
+    std::unique_ptr<kernels::Device> host_ = kernels::host_device(kernels::reference_table());
+    std::map<std::size_t, double> moments_;
+    int marked_ = 0;
 };
 
-// The executor's own times are those that its observer finds on the clock.
-TEST(StepClock, ShowsWhenTheStepBeganAndEnded) {
+// Work of a GPU is queued long before it is done: when it is done counts.
+TEST(StepTimes, AreThoseOfTheDevice) {
     const data::Dataset dataset = train::testing::open(gnnplan::testing::random_symmetric(19, 3, 6, 3, 2));
     const Plan plan = train::testing::make_plan(dataset, 5, true, 1, {{1, 6}});
     const Schedule& schedule = plan.candidates.front().schedule;
-    UnevenClock uneven;
-    StepClock clock(uneven);
+    measure::SteadyClock clock;
     comm::run_ranks(1, [&](comm::Communicator& comm) {
         exec::MemoryTracker tracker;
         const auto counts = std::make_shared<const exec::GraphCounts>(dataset.graph());
-        const auto device = kernels::host_device(kernels::reference_table());
-        const exec::ModelState state(schedule, 1, *device, tracker);
-        exec::Executor executor(schedule, counts, comm, *device, tracker, clock);
+        OwnClock device;
+        const exec::ModelState state(schedule, 1, device, tracker);
+        exec::Executor executor(schedule, counts, comm, device, tracker, clock);
         executor.build_blocks(dataset.graph(), data::compute_scales(dataset.graph(), Normalisation::none));
         executor.allocate(state);
         executor.fill(dataset);
-        std::vector<double> seen;
-        double ended = 0;
-        const auto samples = executor.run(Phase::epoch, {}, [&](const Step&, const exec::Executor&) {
-            EXPECT_GE(clock.begin(), ended);
-            ended = clock.end();
-            seen.push_back(clock.end() - clock.begin());
-        });
-        std::vector<double> timed;
+        const double before = clock.now();
+        const auto samples = executor.run(Phase::epoch, {});
+        const double after = clock.now();
+        double begin = 0;
         for (std::size_t i = 0; i < samples.size(); ++i) {
-            if (schedule.steps[i].phase == Phase::epoch) timed.push_back(samples[i].seconds);
+            if (schedule.steps[i].phase != Phase::epoch) continue;
+            if (begin == 0) {
+                EXPECT_GE(samples[i].begin, before);
+                EXPECT_LE(samples[i].begin, after);
+                begin = samples[i].begin;
+            }
+            EXPECT_DOUBLE_EQ(samples[i].begin, begin);
+            EXPECT_EQ(samples[i].seconds, 10);
+            begin += 20;
         }
-        EXPECT_EQ(seen, timed);
+        EXPECT_GT(begin, after);
     });
 }
 
