@@ -19,20 +19,21 @@ constexpr std::size_t repetitions = 5;
 class CusparseProduct : public LibraryProduct {
 public:
     CusparseProduct(const Csr& a, std::int64_t nonzeros, const ConstMatrix& b, const Matrix& c)
-        : b_stride_(b.stride), c_stride_(c.stride), product_(a, nonzeros, b, c, LibraryAlgorithm::csr3) {}
+        : a_(a), b_stride_(b.stride), c_stride_(c.stride), product_(a, nonzeros, b, c, LibraryAlgorithm::csr3) {}
 
     std::int64_t buffer_bytes() const { return static_cast<std::int64_t>(product_.buffer_bytes()); }
     void prepare(std::unique_ptr<DeviceMemory> buffer) {
         buffer_ = std::move(buffer);
         product_.prepare({buffer_->data(), buffer_->size()});
     }
-    bool fits(const ConstMatrix& b, const Matrix& c) const override {
-        return b.stride == b_stride_ && c.stride == c_stride_;
+    bool fits(const Csr& a, const ConstMatrix& b, const Matrix& c) const override {
+        return a.value == a_.value && a.column == a_.column && b.stride == b_stride_ && c.stride == c_stride_;
     }
     void multiply(ConstMatrix b, Matrix c, bool accumulate) override { product_.multiply(b, c, accumulate); }
 
 private:
     std::unique_ptr<DeviceMemory> buffer_;
+    Csr a_;
     std::int64_t b_stride_, c_stride_;
     LibrarySpmm product_;
 };

@@ -10,8 +10,8 @@
 
 namespace gnnplan::kernels::cuda {
 
-// Those of cuSPARSE for CSR (CUSPARSE_SPMM_CSR_ALG1 to 3). By its documentation only csr3 gives the same bits each
-// time.
+// Those of cuSPARSE for CSR (CUSPARSE_SPMM_CSR_ALG1 to 3). By its documentation csr3 gives the same bits each time, but
+// on an H100 rows of 700 nonzeros had others from run to run (bench/results/gpu.md).
 enum class LibraryAlgorithm { csr1, csr2, csr3 };
 
 // c = a b, or c += a b, for one block a and dense matrices of one width and one pair of strides. The constructor and

@@ -26,11 +26,12 @@ private:
 // In the order of product_kernel_names.
 enum class SpmmKernel { sliced, whole, library };
 
-// A product of a library, of one matrix with operands of one width.
+// A product of a library, of one matrix with its values and with operands of one width. The same block may be
+// multiplied with other values, of edges; they do not fit.
 class LibraryProduct {
 public:
     virtual ~LibraryProduct() = default;
-    virtual bool fits(const ConstMatrix& b, const Matrix& c) const = 0;
+    virtual bool fits(const Csr& a, const ConstMatrix& b, const Matrix& c) const = 0;
     virtual void multiply(ConstMatrix b, Matrix c, bool accumulate) = 0;
 };
 

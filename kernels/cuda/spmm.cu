@@ -133,7 +133,7 @@ void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room
     const Product product = {a, b, c, accumulate};
     const PreparedMatrix::Choice& choice = PreparedMatrix::choice(a, c.columns);
     if (room.bf16) return multiply_packed<Bf16>(product, room);
-    if (choice.library != nullptr && choice.library->fits(b, c)) return choice.library->multiply(b, c, accumulate);
+    if (choice.library != nullptr && choice.library->fits(a, b, c)) return choice.library->multiply(b, c, accumulate);
     const bool sliced = choice.kernel == SpmmKernel::sliced;
     if (sliced && !room.memory.empty()) {
         multiply_packed<float>(product, room);

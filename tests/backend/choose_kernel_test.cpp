@@ -191,5 +191,18 @@ TEST_F(ChooseKernel, OtherStridesAreMultipliedByOurs) {
     EXPECT_EQ(product(one.a), plain);
 }
 
+// The block that cuSPARSE's product was made for, with other values: weights of edges that a layer computes.
+TEST_F(ChooseKernel, OtherValuesAreMultipliedByOurs) {
+    Ready one = ready(much, a_);
+    choose(one, "cusparse");
+    const auto nonzeros = static_cast<std::size_t>(degree * rows);
+    Csr other = a_;
+    other.value = on_device(std::vector<float>(nonzeros, 1.5F));
+    const std::vector<float> plain = product(other);
+    other.prepared = one.a.prepared;
+    EXPECT_EQ(product(other), plain);
+    EXPECT_NE(product(one.a), plain);
+}
+
 }  // namespace
 }  // namespace gnnplan::kernels::cuda
