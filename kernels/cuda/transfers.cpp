@@ -7,6 +7,14 @@
 #include <algorithm>
 
 namespace gnnplan::kernels::cuda {
+namespace {
+
+constexpr const char* copying = "copying to the GPU";
+
+// Pieces of pinned memory begin where a line of 64 bytes does.
+std::size_t whole_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
 
 void FreePinned::operator()(std::byte* memory) const { cudaFreeHost(memory); }
 void DestroyEvent::operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
@@ -34,28 +42,29 @@ Uploads::Uploads(Queue& queue) : queue_(queue), memory_(allocate_pinned(2 * half
 
 std::span<std::byte> Uploads::stage(std::byte* to, std::size_t bytes) {
     to_ = to;
-    queue_.note(cudaEventSynchronize(copied_[half_].get()), "copying to the GPU");
-    return {memory_.get() + half_ * half_bytes, std::min(bytes, half_bytes)};
+    if (used_ > 0 && bytes > half_bytes - used_) {
+        queue_.note(cudaEventRecord(copied_[half_].get(), queue_.stream), copying);
+        half_ = 1 - half_, used_ = 0;
+        queue_.note(cudaEventSynchronize(copied_[half_].get()), copying);
+    }
+    return {place(), std::min(bytes, half_bytes)};
 }
 
 void Uploads::send(std::size_t bytes) {
-    const std::byte* from = memory_.get() + half_ * half_bytes;
-    queue_.note(cudaMemcpyAsync(to_, from, bytes, cudaMemcpyHostToDevice, queue_.stream), "copying to the GPU");
-    queue_.note(cudaEventRecord(copied_[half_].get(), queue_.stream), "copying to the GPU");
-    half_ = 1 - half_;
+    queue_.note(cudaMemcpyAsync(to_, place(), bytes, cudaMemcpyHostToDevice, queue_.stream), copying);
+    used_ = std::min(half_bytes, used_ + whole_lines(bytes));
 }
 
 Downloads::Downloads(Queue& queue) : queue_(queue), memory_(allocate_pinned(room)) {}
 
 void Downloads::add(const std::byte* from, std::span<std::byte> to) {
-    constexpr std::size_t line = 64;
     while (!to.empty()) {
         if (used_ == room) collect();
         const std::size_t bytes = std::min(to.size(), room - used_);
         std::byte* slot = memory_.get() + used_;
         queue_.note(cudaMemcpyAsync(slot, from, bytes, cudaMemcpyDeviceToHost, queue_.stream), "copying to the host");
         waiting_.push_back({slot, to.first(bytes)});
-        used_ += (bytes + line - 1) / line * line;
+        used_ += whole_lines(bytes);
         from += bytes;
         to = to.subspan(bytes);
     }

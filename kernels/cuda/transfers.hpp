@@ -25,12 +25,13 @@ using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
 PinnedMemory allocate_pinned(std::size_t bytes);
 Event make_event(unsigned flags);
 
-// To the device: the host fills one half of the memory while the other is copied.
+// To the device: the host fills one half of the memory while the other is copied. Small pieces, such as rows, share a
+// half, so that the host waits for the device once a half.
 class Uploads {
 public:
     explicit Uploads(Queue& queue);
 
-    // The next half, once its last copy is done; at most `bytes` of it.
+    // Memory of the half in use, or of the next one, once its copies are done; at most `bytes` of it.
     std::span<std::byte> stage(std::byte* to, std::size_t bytes);
     // Queues the copy of its first bytes.
     void send(std::size_t bytes);
@@ -38,10 +39,13 @@ public:
 private:
     static constexpr std::size_t half_bytes = std::size_t{8} << 20;
 
+    std::byte* place() const { return memory_.get() + half_ * half_bytes + used_; }
+
     Queue& queue_;
     PinnedMemory memory_;
     std::array<Event, 2> copied_;
     std::size_t half_ = 0;
+    std::size_t used_ = 0;  // bytes of it
     std::byte* to_ = nullptr;
 };
 

@@ -89,6 +89,27 @@ TEST_F(CudaDevice, ManySmallUploadsDoNotOverwriteEachOther) {
     EXPECT_EQ(back, ascending(count, 0));
 }
 
+// Rows share pinned memory with each other until it is full, and then use it again.
+TEST_F(CudaDevice, RowsAndLargeUploadsThatFillPinnedMemoryManyTimesAllArrive) {
+    constexpr std::size_t row = 1021, rows = 7000, large = 5'000'000;  // 28.6 MB of rows; 20 MB at once
+    const auto memory = device_->allocate((2 * rows * row + large) * sizeof(std::uint32_t));
+    std::byte* to = memory->data();
+    std::uint32_t next = 0;
+    const auto send = [&](std::size_t count) {
+        const std::vector<std::uint32_t> values = ascending(count, next);
+        upload(*device_, std::as_bytes(std::span(values)), to);
+        to += count * sizeof(std::uint32_t);
+        next += static_cast<std::uint32_t>(count);
+    };
+    for (std::size_t i = 0; i < rows; ++i) send(row);
+    send(large);
+    for (std::size_t i = 0; i < rows; ++i) send(row);
+    std::vector<std::uint32_t> back(next);
+    device_->download(memory->data(), bytes_of(back));
+    device_->finish();
+    EXPECT_TRUE(back == ascending(next, 0));
+}
+
 TEST_F(CudaDevice, EveryPassHasItsValuesAtOneAddress) {
     std::vector<PassValues> seen(3);
     const PassValues* address = device_->begin_pass(pass_values(1));
