@@ -119,14 +119,14 @@ __global__ void __launch_bounds__(block_threads, 2) join_shares(Csr a, Rule rule
     const auto walker = walker_of<width, vectors>(slice, nullptr, {});
     const Place from = shares.place(a, share);
     const Place to = shares.place(a, share + 1);
-    const auto add = [&](Found<width, vectors, Rule>& all, std::int64_t s, Part part) {
-        rule.join(walker, all, SavedPart<width, vectors, Rule>(walker, shares, s, part).load());
+    const auto part_of = [&](std::int64_t s, Part part) {
+        return SavedPart<width, vectors, Rule>(walker, shares, s, part).load();
     };
     // Earlier calls have joined the parts of the row that their last share ended in.
     const bool continues = from.entry > start_of(a, from.row);
     if (share == shares.first && continues && to.row > from.row) {
         auto all = rule.template old<width, vectors>(walker, from.row, true);
-        add(all, share, Part::of_first_row);
+        rule.join(walker, all, part_of(share, Part::of_first_row));
         rule.keep(walker, all, from.row, true);
     }
     const std::int64_t row = to.row;
@@ -135,9 +135,10 @@ __global__ void __launch_bounds__(block_threads, 2) join_shares(Csr a, Rule rule
     if (in_middle && share > shares.first) return;
     auto all = rule.template old<width, vectors>(walker, row, rule.accumulate || in_middle);
     const std::int64_t last = (row + start_of(a, row + 1) - start_of(a, 0)) / shares.steps;  // where the row ends
-    const std::int64_t middle_end = smaller(last, end);
-    for (std::int64_t s = share; s < middle_end; ++s) add(all, s, Part::of_last_row);
-    if (last < end) add(all, last, Part::of_first_row);
+    join_in_order<parts_ahead(width * vectors * Rule::results + Rule::scalars)>(
+        share, smaller(last + 1, end),
+        [&](std::int64_t s) { return part_of(s, s < last ? Part::of_last_row : Part::of_first_row); },
+        [&](const Found<width, vectors, Rule>& part) { rule.join(walker, all, part); });
     rule.keep(walker, all, row, last < end);
 }
 

@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(block_threads) sweep_shares(Csr a, Sweep sweep
         std::int32_t column = 0;
         float weight = 0;
         if (entry + lane.index < to.entry) {
-            column = a.column[entry + lane.index];
+            column = read_once(a.column + entry + lane.index);
             if constexpr (Sweep::weighted) weight = weight_of(a, entry + lane.index, column);
         }
         const auto count = static_cast<int>(smaller<std::int64_t>(lanes, to.entry - entry));
@@ -171,6 +171,28 @@ __global__ void __launch_bounds__(block_threads) sweep_shares(Csr a, Sweep sweep
     }
     while (at.row < to.row) end_row();
     if (at.begin < to.entry) save_part(shares, share, Part::of_last_row, lane, at.held);
+}
+
+// How many parts of so many floats a lane has in registers at a time.
+__host__ __device__ constexpr int parts_ahead(int floats) {
+    return floats > 16 ? 1 : floats > 8 ? 2 : floats > 4 ? 4 : 8;
+}
+
+// join(load(s)) for s from `begin` to `end`. The row of a hub has parts in hundreds of shares: some are loaded before
+// the first of them is joined.
+template <int ahead, class Load, class Join>
+__device__ void join_in_order(std::int64_t begin, std::int64_t end, const Load& load, const Join& join) {
+    for (std::int64_t s = begin; s < end; s += ahead) {
+        decltype(load(s)) parts[ahead];
+        GNNPLAN_UNROLL
+        for (int u = 0; u < ahead; ++u) {
+            if (s + u < end) parts[u] = load(s + u);
+        }
+        GNNPLAN_UNROLL
+        for (int u = 0; u < ahead; ++u) {
+            if (s + u < end) join(parts[u]);
+        }
+    }
 }
 
 // Each group has a share, and joins the parts of the row that begins to be cut there.
@@ -199,13 +221,14 @@ __global__ void __launch_bounds__(block_threads) join_parts(Csr a, Sweep sweep, 
     auto held = sweep.template old<width, vectors>(lane, row, something);
     const std::int64_t steps_before_end = row + start_of(a, row + 1) - start_of(a, 0);
     const std::int64_t last = steps_before_end / shares.steps;  // the share that the row ends in
-    const auto add = [&](std::int64_t s, Part part) {
-        sweep.join(held, saved_part<width, vectors, results>(shares, s, part, lane), row, something);
+    const auto load = [&](std::int64_t s) {
+        return saved_part<width, vectors, results>(shares, s, s < last ? Part::of_last_row : Part::of_first_row, lane);
+    };
+    const auto join = [&](const Held<width, vectors, results>& part) {
+        sweep.join(held, part, row, something);
         something = true;
     };
-    const std::int64_t middle_end = smaller(last, end);
-    for (std::int64_t s = share; s < middle_end; ++s) add(s, Part::of_last_row);
-    if (last < end) add(last, Part::of_first_row);
+    join_in_order<parts_ahead(width * vectors * results)>(share, smaller(last + 1, end), load, join);
     sweep.keep(lane, held, row);
 }
 

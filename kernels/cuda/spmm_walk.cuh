@@ -106,7 +106,7 @@ __device__ Gathered<width, vectors> gather(const Lane<width, vectors>& lane, con
     Gathered<width, vectors> to;
     GNNPLAN_UNROLL
     for (int s = 0; s < entries_at_once; ++s) {
-        const Element* const row = row_of(from, rows[s]);
+        const Element* const row = from.data + wide_product(rows[s], from.stride);
         GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
             if (s < count && lane.inside(k)) {
@@ -122,7 +122,7 @@ __device__ Gathered<width, vectors> gather(const Lane<width, vectors>& lane, con
 
 // Entry k of the matrix, which is in this column, without the scale of its row.
 __device__ inline float weight_of(const Csr& a, std::int64_t k, std::int32_t column) {
-    if (a.value != nullptr) return a.value[k];
+    if (a.value != nullptr) return read_once(a.value + k);
     return a.column_scale != nullptr ? a.column_scale[column] : 1.0F;
 }
 

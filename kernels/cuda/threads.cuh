@@ -30,6 +30,11 @@ __device__ inline std::int64_t quotient(std::int64_t x, std::int64_t by) {
     return static_cast<std::uint32_t>(x) / static_cast<std::uint32_t>(by);
 }
 
+// x y, of numbers of 32 bits that are not negative: products of 64 bits take several times as many instructions.
+__device__ inline std::int64_t wide_product(std::int64_t x, std::int64_t y) {
+    return static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(x)} * static_cast<std::uint32_t>(y));
+}
+
 template <class T>
 __device__ T smaller(T x, T y) {
     return y < x ? y : x;
@@ -37,6 +42,12 @@ __device__ T smaller(T x, T y) {
 template <class T>
 __device__ T larger(T x, T y) {
     return x < y ? y : x;
+}
+
+// What is read once leaves the caches to what is read again.
+template <class T>
+__device__ T read_once(const T* from) {
+    return __ldcs(from);
 }
 
 template <class T>

@@ -84,6 +84,10 @@ T atomicAdd(T* address, T value) {
     return before;
 }
 
+template <class T>
+T __ldcs(const T* from) {
+    return *from;
+}
 inline float __fmul_rn(float x, float y) { return x * y; }
 inline float __fadd_rn(float x, float y) { return x + y; }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
