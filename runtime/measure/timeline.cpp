@@ -1,5 +1,7 @@
 #include "runtime/measure/timeline.hpp"
 
+#include "runtime/measure/clock.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
