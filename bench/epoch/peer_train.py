@@ -1,9 +1,10 @@
 """Trains a GCN with one of the frameworks and prints its epochs as JSON. Runs in that framework's environment.
 
-    python peer_train.py csr FOLDER --widths 128,256,256,40 --epochs 9 --threads 2
+    python peer_train.py csr FOLDER --widths 128,256,256,40 --epochs 9 --threads 2 [--device cuda]
 
 No dropout, no bias, ReLU between layers, Glorot's initial weights, cross-entropy over the training vertices, Adam. An
-epoch is forward, loss, backward and update. FOLDER is what peer_problem.py writes.
+epoch is forward, loss, backward and update; it ends when the loss is in the host's memory, before which a GPU has done
+all of it. FOLDER is what peer_problem.py writes.
 """
 import argparse, json, sys, time, warnings
 
@@ -14,10 +15,11 @@ import peer_problem
 warnings.filterwarnings("ignore")  # sparse CSR is in beta, and the like: not what is asked here
 
 
-def csr_tensor(torch, problem):
+def csr_tensor(torch, problem, device):
     """With 32-bit indices, which MKL takes as they are."""
     n = len(problem["start"]) - 1
-    return torch.sparse_csr_tensor(*(torch.from_numpy(problem[name]) for name in ("start", "column", "value")), size=(n, n))
+    parts = (torch.from_numpy(problem[name]) for name in ("start", "column", "value"))
+    return torch.sparse_csr_tensor(*parts, size=(n, n)).to(device)
 
 
 def edge_index(torch, problem):
@@ -28,12 +30,12 @@ def edge_index(torch, problem):
     return torch.from_numpy(numpy.stack([problem["column"].astype(numpy.int64), target]))
 
 
-def torch_gcn(torch, problem, widths):
+def torch_gcn(torch, problem, widths, device):
     """PyTorch alone: A (X W), and as A is symmetric the same product backwards.
 
     Autograd's own backward of a CSR product transposes A in every epoch and is 1.1 to 1.6 times slower.
     """
-    adjacency = csr_tensor(torch, problem)
+    adjacency = csr_tensor(torch, problem, device)
 
     class Propagate(torch.autograd.Function):
         @staticmethod
@@ -55,24 +57,24 @@ def torch_gcn(torch, problem, widths):
     return [Layer(*sides) for sides in zip(widths, widths[1:])], lambda layer, x: layer(x), f"PyTorch {torch.__version__}"
 
 
-def pyg_gcn(torch, problem, widths, as_csr):
+def pyg_gcn(torch, problem, widths, device, as_csr):
     """PyTorch Geometric's GCNConv, normalisation kept; it multiplies by the weights first in every layer."""
     import torch_geometric
 
     if as_csr:  # normalised already
-        graph, options = csr_tensor(torch, problem), {"normalize": False}
+        graph, options = csr_tensor(torch, problem, device), {"normalize": False}
     else:
-        graph, options = edge_index(torch, problem), {"cached": True, "add_self_loops": False}
+        graph, options = edge_index(torch, problem).to(device), {"cached": True, "add_self_loops": False}
     layers = [torch_geometric.nn.GCNConv(*sides, bias=False, **options) for sides in zip(widths, widths[1:])]
     return (layers, lambda layer, x: layer(x, graph),
             f"PyTorch Geometric {torch_geometric.__version__}, PyTorch {torch.__version__}")
 
 
-def dgl_gcn(torch, problem, widths):
+def dgl_gcn(torch, problem, widths, device):
     """DGL's GraphConv; of the two orders it takes the one whose sparse product is narrower."""
     import dgl
 
-    graph = dgl.graph(tuple(edge_index(torch, problem)), num_nodes=len(problem["labels"]))
+    graph = dgl.graph(tuple(edge_index(torch, problem)), num_nodes=len(problem["labels"])).to(device)
     graph.create_formats_()
     layers = [dgl.nn.GraphConv(*sides, norm="both", bias=False) for sides in zip(widths, widths[1:])]
     return layers, lambda layer, x: layer(graph, x), f"DGL {dgl.__version__}, PyTorch {torch.__version__}"
@@ -87,8 +89,10 @@ def train(network, problem, options):
 
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    layers, apply, version = NETWORKS[network](torch, problem, options.widths)
-    features, labels, training = (torch.from_numpy(problem[name]) for name in ("features", "labels", "training"))
+    layers, apply, version = NETWORKS[network](torch, problem, options.widths, options.device)
+    for layer in layers:
+        layer.to(options.device)
+    features, labels, training = (torch.from_numpy(problem[name]).to(options.device) for name in ("features", "labels", "training"))
     labels = labels[training]
     optimizer = torch.optim.Adam([weights for layer in layers for weights in layer.parameters()], lr=options.learning_rate)
     epochs = []
@@ -101,7 +105,8 @@ def train(network, problem, options):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        epochs.append({"seconds": time.perf_counter() - start, "loss": loss.item()})
+        found = loss.item()
+        epochs.append({"seconds": time.perf_counter() - start, "loss": found})
     return {"version": version, "threads": torch.get_num_threads(), "epochs": epochs}
 
 
@@ -113,6 +118,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=9)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--learning-rate", type=float, default=0.01)
+    parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     print(json.dumps(train(options.network, peer_problem.load(options.folder), options)))
 
