@@ -39,11 +39,10 @@ std::vector<float> all_of(Device& device, const DeviceMatrix& matrix) {
     return matrix.read(device, 0, matrix.view().rows);
 }
 
-// The largest error of some elements, over the sum of the absolute products that each is of. Operands have both signs,
-// so that errors do not hide in large sums.
-double largest_error(Device& device, const Product& product) {
-    const std::vector<float> a = all_of(device, product.a), b = all_of(device, product.b),
-                             c = all_of(device, product.c);
+// The largest error of some elements of `c`, over the sum of the absolute products that each is of. Operands have both
+// signs, so that errors do not hide in large sums.
+double largest_error(const Product& product, const std::vector<float>& a, const std::vector<float>& b,
+                     const std::vector<float>& c) {
     const kernels::Matrix out = product.c.view();
     const bool turned_a = product.transpose_a == Transpose::yes, turned_b = product.transpose_b == Transpose::yes;
     const auto element = [](const std::vector<float>& x, const DeviceMatrix& of, bool turned, std::int64_t i,
@@ -76,9 +75,10 @@ GemmCase measure(Device& device, const Product& product, int repeats) {
     std::vector<Contender> modes = {{"pedantic", [&] { multiply(GemmMode::pedantic); }},
                                     {"usual", [&] { multiply(GemmMode::usual); }}};
     alternate(device, modes, repeats);
+    const std::vector<float> a = all_of(device, product.a), b = all_of(device, product.b);
     const auto error_of = [&](GemmMode mode) {
         multiply(mode);
-        return largest_error(device, product);
+        return largest_error(product, a, b, all_of(device, product.c));
     };
     const kernels::Matrix c = product.c.view();
     return {product.name,

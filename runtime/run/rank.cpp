@@ -58,6 +58,7 @@ private:
     void detail(const std::string& line) const {
         if (first_) shared_.observer.detail(line);
     }
+
     const Shared& shared_;
     comm::Communicator& comm_;
     Launch launch_;
