@@ -26,6 +26,8 @@ struct Asked {
     bool cuts_are_known = true;    // why_no_cut() alone asks: by the graph's edges, or by replication factors
     bool draws = false;            // layers draw the edges that they multiply by
     bool drawn_weighted = false;   // or of how many edges a drawn one stands for
+    bool batches = false;          // updates are of batches, on which groups train
+    bool batch_weights = false;    // whose edges have coefficients
     bool in_shares = false;        // ranks load shares of the graph, and nobody has the whole of it
     bool saves_rows = false;       // there are vertices that the loss does not need
     bool layer_by_layer = false;   // layers are costed one after the other
@@ -84,6 +86,8 @@ std::optional<bool> only_values(const Asked& asked);
 
 // The numbering of groups that train on clones, as it is asked for.
 Numbering numbering_of_groups(const Pins& pins, int groups, std::uint64_t seed);
+// The numbering of groups that train on batches.
+Numbering numbering_of_batches(const Batches& batches, int groups);
 
 // Whether a rule of vertex cuts is pinned, and why edges cannot be dealt to ranks by a cut; none where they can, of a
 // model whose products are sums.

@@ -27,6 +27,10 @@ struct EnumNames<Role> {
                                                             "transient", "edges",    "summands", "in_flight"};
 };
 template <>
+struct EnumNames<Sampler> {
+    static constexpr std::array<std::string_view, 4> names{"node", "edge", "walk", "cluster"};
+};
+template <>
 struct EnumNames<Phase> {
     static constexpr std::array<std::string_view, 3> names{"setup", "epoch", "evaluation"};
 };

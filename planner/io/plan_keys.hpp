@@ -62,11 +62,29 @@ void describe(Archive& archive, Subject<Archive, RunRecord>& run) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, Sampling>& sampling) {
+    archive.field("sampler", sampling.sampler);
+    archive.extent("budget", sampling.budget);
+    archive.optional("walk_length", sampling.walk_length);
+    archive.optional("clusters", sampling.clusters);
+    archive.extent("coverage", sampling.coverage);
+    archive.field("coefficients", sampling.coefficients);
+    archive.field("seed", sampling.seed);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Batches>& batches) {
+    archive.field("sampling", batches.sampling);
+    archive.positive("per_update", batches.per_update);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, ProblemRecord>& problem) {
     archive.optional("task", problem.task);
     archive.field("graph", problem.graph);
     archive.field("model", problem.model);
     archive.optional("fanout", problem.fanout);
+    archive.optional("batches", problem.batches);
     archive.optional("load", problem.loading);
     archive.positive("ranks", problem.ranks);
     archive.field("space", problem.space);
@@ -143,6 +161,7 @@ void describe(Archive& archive, Subject<Archive, Numbering>& numbering) {
     archive.optional("cut", numbering.cut);
     archive.optional("clones", numbering.clones);
     archive.optional("delay", numbering.delay);
+    archive.optional("batches", numbering.batches);
 }
 
 template <class Archive>

@@ -91,7 +91,7 @@ Grid Configuration::grid_of_ranks() const {
 }
 
 std::string other_results(const Configuration& configuration) {
-    if (!configuration.grid.grouped() || configuration.delay == 0) return "";
+    if (!configuration.trains_apart()) return "";
     const std::string groups =
         "results differ from full-batch training: " + std::to_string(configuration.grid.x) + " groups of ranks train ";
     const std::string page = "; docs/cuts.md says by how much)";

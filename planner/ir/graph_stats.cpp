@@ -208,7 +208,7 @@ std::shared_ptr<const GraphStats> UniformStats::numbered(const Numbering& number
     result->replication_ = replication_;
     if (numbering.cut != CutRule::none) result->parts_ = numbering.parts;
     result->known_groups_ = known_groups_;
-    if (numbering.clones != CloneLoss::none) result->groups_ = bands_of_groups(numbering);
+    if (numbering.has_clones()) result->groups_ = bands_of_groups(numbering);
     result->delay_ = numbering.delay;
     if (numbering.loss_layers == 0) return result;
     const std::vector<std::int64_t> needed = loss_rows(numbering.loss_layers);

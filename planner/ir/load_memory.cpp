@@ -9,15 +9,17 @@ namespace {
 
 // Clones, how each counts, and the graphs of groups, which have these; where clones get sums of each other's, also who
 // owns each and when its turn is, and how many groups share.
-std::int64_t clone_bytes(const GraphStats& graph, const std::optional<int>& delay) {
+std::int64_t clone_bytes(const GraphStats& graph, const Numbering& numbering) {
+    const std::optional<int>& delay = numbering.delay;
     const std::vector<std::int64_t> first = graph.groups();
     ensure(!first.empty(), "statistics answer in the schedule's numbering");
     const std::int64_t clones = first.back();
     const std::int64_t nonzeros = graph.row_nonzeros(groups_of(forward_matrix), {0, clones});
     const std::int64_t groups = std::ssize(first) - 1;
     const std::int64_t shared = delay ? 8 * clones + 8 * groups * groups * bins_of(delay) : 0;
-    return shared + 8 * clones +
-           (graph.symmetric() ? 1 : 2) * (8 * (clones + 1) + (graph.weighted() ? 8 : 4) * nonzeros);
+    const std::int64_t nonzero_bytes = graph.weighted() || numbering.weighs_batches() ? 8 : 4;
+    return graph.pool_bytes() + shared + 8 * clones +
+           (graph.symmetric() ? 1 : 2) * (8 * (clones + 1) + nonzero_bytes * nonzeros);
 }
 
 }  // namespace
@@ -61,7 +63,7 @@ std::int64_t load_bytes(const Schedule& schedule, const GraphStats& graph, int r
 
 std::int64_t order_bytes(const GraphStats& graph, const Numbering& numbering) {
     if (numbering.identity()) return 0;
-    if (numbering.clones != CloneLoss::none) return clone_bytes(graph, numbering.delay);
+    if (numbering.has_clones()) return clone_bytes(graph, numbering);
     const std::int64_t both_ways = 8 * graph.vertices();
     if (numbering.cut == CutRule::none) return both_ways;
     // The owner of each vertex, and the part of each nonzero.

@@ -93,6 +93,15 @@ void add_sparse_bytes(const Schedule& schedule, const GraphStats& graph, int ran
     }
 }
 
+// All features, which batches are filled from.
+std::int64_t feature_bytes(const Schedule& schedule) {
+    std::int64_t columns = 0;
+    for (const Tensor& tensor : schedule.tensors) {
+        if (tensor.role == Role::features) columns = std::max(columns, tensor.columns);
+    }
+    return 4 * schedule.spaces.front().rows * columns;
+}
+
 }  // namespace
 
 bool exchanges_needed_rows(const Schedule& schedule, TensorId matrix) {
@@ -106,9 +115,10 @@ void add_load_and_peak(const Schedule& schedule, const GraphStats& graph, int ra
     plan.load_bytes = load_bytes(schedule, graph, rank);
     plan.order_bytes = order_bytes(graph, schedule.numbering);
     plan.output_vertex_bytes = output_vertex_bytes(schedule, rank);
-    plan.peak_bytes =
-        plan.adjacency_bytes + plan.request_bytes + plan.output_vertex_bytes +
-        std::max(plan.load_bytes + plan.order_bytes, plan.arena_bytes + std::max(plan.order_bytes, plan.served_bytes));
+    plan.keeps_graph = schedule.numbering.batches.has_value();
+    if (plan.keeps_graph) plan.order_bytes += feature_bytes(schedule);
+    plan.peak_bytes = plan.adjacency_bytes + plan.request_bytes + plan.output_vertex_bytes +
+                      std::max(plan.load_bytes + plan.order_bytes, plan.arena_bytes + plan.kept_bytes());
     plan.device_peak_bytes = plan.adjacency_bytes + plan.request_bytes + plan.arena_bytes + plan.served_bytes;
 }
 

@@ -29,6 +29,18 @@ Block block_of(const Schedule& schedule, TensorId id, int rank) {
     return block_of(schedule, tensor_of(schedule, id), rank);
 }
 
+void set_groups(Schedule& schedule, const std::vector<std::int64_t>& first) {
+    ensure(schedule.grid.grouped() && first.size() == schedule.grid.groups.size(), "groups stay as many as they are");
+    schedule.grid.groups = first;
+    for (Space& space : schedule.spaces) {
+        if (space.of_groups) space.rows = first.back();
+    }
+    for (Tensor& tensor : schedule.tensors) {
+        if (of_groups(schedule, tensor.space)) tensor.rows = first.back();
+        if (tensor.role == Role::adjacency && of_groups(schedule, tensor.column_space)) tensor.columns = first.back();
+    }
+}
+
 std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank) {
     return bytes_of(tensor_of(schedule, id).dtype, block_of(schedule, id, rank).count());
 }

@@ -134,9 +134,26 @@ private:
     std::map<TensorId, bool> indexed_;  // matrices whose needed rows are known, and whether these are relayed
 };
 
+// Groups of batches have as many of them each.
+void check_batches(const Schedule& schedule) {
+    const Numbering& numbering = schedule.numbering;
+    if (!numbering.batches) return;
+    const Grid& grid = schedule.grid;
+    if (!grid.grouped() || numbering.parts != grid.x || numbering.batches->per_update % grid.x != 0)
+        refuse("numbering.batches", "each group of ranks has as many batches of an update as another");
+    if (numbering.clones != CloneLoss::none || numbering.cut != CutRule::none || numbering.loss_layers > 0)
+        refuse("numbering.batches", "groups train on batches, on parts of a cut or on the rows of the loss");
+    for (const Step& step : schedule.steps) {
+        const auto matrix = requested_rows(step.operation);
+        if (matrix && tensor_of(schedule, *matrix).in_groups())
+            refuse("step " + step.name, "ranks do not tell each other for every batch which rows they need");
+    }
+}
+
 // Rows of groups are clones, as many of a vertex as there are groups at most, or the vertices themselves.
 void check_clones(const Schedule& schedule) {
     const Numbering& numbering = schedule.numbering;
+    if (numbering.batches) return check_batches(schedule);
     const bool clones = numbering.clones != CloneLoss::none;
     if (clones && (numbering.cut == CutRule::none || !schedule.grid.grouped() || numbering.parts != schedule.grid.x))
         refuse("numbering.clones", "each part of a cut is the graph of a group of ranks");

@@ -71,7 +71,9 @@ TensorId Builder::adjacency(int l, Direction direction, RowSplit split) {
     const Rows rows = rows_in(forward ? space(l) : space(l - 1));
     const Rows columns = rows_in(forward ? space(l - 1) : space(l));
     const bool square = rows.count == columns.count;
-    const bool transposed = forward || (graph_.symmetric && square);  // one copy, named for forward
+    // With coefficients a value of a batch is of its target: it is not that of the reverse edge.
+    const bool weighed = in_groups() && schedule_.numbering.weighs_batches();
+    const bool transposed = forward || (graph_.symmetric && square && !weighed);  // one copy, named for forward
     const bool factored = configuration().factored_values;
     std::optional<TensorId> structure;
     if (!transposed && factored && graph_.symmetric_pattern && square) structure = adjacency(l, Direction::forward);

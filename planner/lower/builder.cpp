@@ -20,6 +20,7 @@ Builder::Builder(const SiteGraph& model, const Configuration& configuration, con
     schedule_.numbering.cut = configuration.cut_rule;
     schedule_.numbering.clones = configuration.clones;
     schedule_.numbering.delay = configuration.delay;
+    if (graph.batches) schedule_.numbering.batches = graph.batches, schedule_.numbering.parts = configuration.grid.x;
     const bool draws = configuration.permutation || configuration.cut_rule != CutRule::none;
     schedule_.numbering.seed = draws ? graph.seed : 0;
     schedule_.parameters = model.parameters;

@@ -55,7 +55,7 @@ public:
     std::int64_t rows_in_space(int space) const { return schedule_.spaces[static_cast<std::size_t>(space)].rows; }
 
     // Whether rows that train are clones of vertices.
-    bool has_clones() const { return schedule_.numbering.clones != CloneLoss::none; }
+    bool has_clones() const { return schedule_.numbering.has_clones(); }
     // After how many epochs the clones that this phase works on get sums of each other's; none where they do not.
     std::optional<int> delay() const { return in_groups() ? schedule_.numbering.delay : std::nullopt; }
 

@@ -7,6 +7,7 @@
 #include <gnnplan/ir/sites.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gnnplan::lower {
@@ -25,6 +26,7 @@ struct GraphShape {
     Blocking blocking{};               // of the machine
     int ranks_per_node = 1;            // of the machine
     Loading loading = Loading::whole;  // where the numbering allows it
+    std::optional<Batches> batches{};  // that groups train on
     std::vector<int> samples{};        // by layer: whose drawn edges it multiplies by; empty: all edges, of all layers
 };
 

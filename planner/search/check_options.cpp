@@ -124,6 +124,25 @@ void check_buffer(const SelectOptions& options) {
                     "use `space full`");
 }
 
+// Updates that are of batches of the graph.
+void check_batches(const Space& space, const ProblemRecord& problem) {
+    if (!space.batches) return;
+    const auto refuse = [](const std::string& why, const char* where, const char* hint) {
+        throw Error(ErrorCode::usage, "updates cannot be of batches: " + why, where, hint);
+    };
+    const SelectOptions& options = space.options;
+    if (!space.model.trains()) refuse("an inference makes none", "`sampler`", "leave it out");
+    if (!space.graph->exact())
+        refuse("they are drawn from a graph that is there", "`sampler`", "name the graph's files with `graph`");
+    if (problem.loading == Loading::sharded)
+        refuse("they are drawn from the whole graph", "`load`", "say `load whole`");
+    if (options.space == SearchSpace::paper) refuse("the paper space has no batches", "`space`", "say `space full`");
+    if (options.scheme || options.replication)
+        refuse("in a group of ranks there is RDM alone", options.scheme ? "`scheme`" : "`replication`",
+               "leave it out, and say with `grid` how many groups");
+    if (options.constant_input) refuse("each has other features", "`constant-input`", "leave it out");
+}
+
 void check_limits(const SelectOptions& options) {
     if (options.candidates < 1 || options.candidates > max_candidates) {
         throw Error(ErrorCode::usage, "a plan holds 1.." + std::to_string(max_candidates) + " candidates",
@@ -145,6 +164,7 @@ void check_options(const Space& space, const ProblemRecord& problem) {
     check_letters(space.options);
     check_only_orders(space);
     check_drawn(space, problem.fanout);
+    check_batches(space, problem);
     if (space.graph->weighted()) check_reads_weights(space.model);
     if (problem.run.attention_dropout > 0 && !space.model.reduces_by(Reduce::attention))
         throw Error(ErrorCode::usage, space.model.model + " has no weights of attention to drop", "`attention-dropout`",

@@ -133,7 +133,7 @@ FrameSearch::Seconds FrameSearch::seconds_of(const ConfigurationFrame& frame, co
         known.of_sequence.push_back(known.steps.add(std::move(schedule)));
     }
     known.sample.grid = configuration_of(frame, sequences.front()).grid_of_ranks();
-    known.sample.numbering.parts = frame.switches.parts;
+    known.sample.numbering.parts = space_.batches ? frame.on.grid.x : frame.switches.parts;
     known.steps.put_on(known.sample.grid, known.sample.numbering);
     StepCosts costs = costs_of(known.sample);
     std::vector<std::vector<double>> of_step;

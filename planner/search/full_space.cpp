@@ -21,7 +21,7 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const D
     rules.only = product.only_orders();
     rules.leaves_columns = !product.heads.average;
     rules.cachable = rules.trains && space.model.aggregates_features();
-    const bool must_vary = space.options.drops_features.value_or(false) || !space.options.extras;
+    const bool must_vary = space.options.drops_features.value_or(false) || !space.options.extras || space.batches;
     if (must_vary) rules.constant_input = false;
     if (space.options.constant_input) rules.constant_input = true;
     if (space.options.forward) rules.forward = (*space.options.forward)[l - 1];

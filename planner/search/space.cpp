@@ -6,6 +6,7 @@
 #include "planner/lower/rules.hpp"
 #include "planner/search/check_options.hpp"
 #include "planner/search/full_space.hpp"
+#include "planner/search/group_grids.hpp"
 
 #include <gnnplan/ir/applicable.hpp>
 
@@ -86,7 +87,7 @@ bool takes_long_to_cut(const GraphStats& graph, int ranks) {
 
 // Finds out whether edges may be dealt by a vertex cut to ranks that multiply together.
 void resolve_cut(Space& space) {
-    if (space.options.clones) return;
+    if (space.options.clones || space.batches) return;
     const bool pinned = enumerate::asks_for_cut(space.options);
     enumerate::Asked question = asked(space);
     question.cuts_are_known = knows_cuts(space);
@@ -108,35 +109,6 @@ void resolve_cut(Space& space) {
     if (space.options.space == SearchSpace::paper)
         throw Error(ErrorCode::usage, "the paper space has no vertex cuts", flag, "`space full` has");
     space.options.scheme = "cut";
-}
-
-// The grid of groups that train on clones: one rank each unless the grid is pinned. Results depend on how many groups
-// there are, and on the rule, so neither is searched.
-std::vector<Distribution> grid_of_groups(const Space& space) {
-    const auto refuse = [](const std::string& why, const char* flag, const char* hint) {
-        throw Error(ErrorCode::usage, "groups cannot train on clones of vertices: " + why, flag, hint);
-    };
-    const SelectOptions& options = space.options;
-    Grid grid = options.grid.value_or(Grid{space.ranks, 1, 1});
-    if (options.space == SearchSpace::paper) refuse("the paper space has no groups", "`inexact`", "`space full` has");
-    if (options.scheme || options.replication)
-        refuse("in a group there is RDM alone", options.scheme ? "`scheme`" : "`replication`",
-               "leave it out, and say with `grid` how many groups");
-    if (space.ranks == 1) refuse("one rank is one group, which has all edges", "`inexact`", "say `ranks 2` or more");
-    if (grid.size() != space.ranks || grid.x < 2 || grid.z > 1)
-        refuse(std::to_string(space.ranks) + " ranks form no grid " + grid.text() + " of several groups", "`grid`",
-               "4x2 is four groups of two ranks");
-    const Distribution parts_of_sums{Sharing::cut, grid};
-    const std::optional<std::string_view> no_sums = why_not_on(space.model, parts_of_sums, AttentionScores::recompute);
-    if (options.delay && no_sums) refuse(std::string(*no_sums), "`inexact`", "`inexact 0c` works with every model");
-    const Orders sparse_first(space.depth(), Order::sparse_first);
-    if (options.delay.value_or(0) > 0 && options.forward.value_or(sparse_first) != sparse_first)
-        refuse("late sums are of what layers read", "`forward`", "leave it out: the sparse matrix comes first");
-    enumerate::Asked question = asked(space);
-    question.cuts_are_known = space.graph->exact() || space.graph->replication(grid.x).has_value();
-    if (const auto why = enumerate::why_no_cut(question)) refuse(*why, "`inexact`", "");
-    grid.groups = space.graph->numbered(enumerate::numbering_of_groups(options, grid.x, space.record.seed))->groups();
-    return {{Sharing::replicated, grid}};
 }
 
 // The paper space is RDM's; other published schemes are found in it by name.
@@ -177,6 +149,7 @@ lower::GraphShape shape_of(const Space& space, const ProblemRecord& record, cons
     shape.blocking = machine.blocking;
     shape.ranks_per_node = machine.ranks_per_node;
     shape.loading = record.loading;
+    shape.batches = record.batches;
     for (int layer = 1; !record.fanout.empty() && layer <= graph.samples(); ++layer) shape.samples.push_back(layer);
     return shape;
 }
@@ -197,6 +170,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.several_nodes = machine.ranks_per_node > 1 && space.ranks > machine.ranks_per_node;
     space.options = options;
     space.draws = !problem.record.fanout.empty();
+    space.batches = problem.record.batches;
     space.in_shares = problem.record.loading == Loading::sharded;
     space.drops_attention = problem.record.run.attention_dropout > 0;
     check_options(space, problem.record);
@@ -208,7 +182,9 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.memory_per_rank = options.memory_per_rank > 0 ? options.memory_per_rank : machine.usable_memory();
     space.memory = machine.tensor_memory();
     resolve_cut(space);
-    space.grids = space.options.clones ? grid_of_groups(space) : grids_of(space);
+    space.grids = space.options.clones ? grid_of_groups(space)
+                  : space.batches      ? grids_of_batches(space)
+                                       : grids_of(space);
     refuse_grids(space);
     space.shape = shape_of(space, problem.record, machine);
     check_ring(space);
@@ -223,6 +199,8 @@ enumerate::Asked asked(const Space& space) {
     question.counted = space.graph->exact();
     question.edge_weights = space.graph->weighted();
     question.draws = space.draws;
+    question.batches = space.batches.has_value();
+    question.batch_weights = space.batches && space.batches->sampling.coefficients;
     question.drawn_weighted = space.draws && space.graph->samples_weighted();
     question.in_shares = space.in_shares;
     question.saves_rows =

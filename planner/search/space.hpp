@@ -25,9 +25,10 @@ struct Space {
     std::int64_t memory_per_rank = 0;
     TensorMemory memory{};  // whose memory that is
     std::vector<Distribution> grids;
-    bool draws = false;            // whether layers draw the edges that they multiply by
-    bool in_shares = false;        // whether ranks load shares of the graph
-    bool drops_attention = false;  // whether runs drop weights of attention
+    bool draws = false;                // whether layers draw the edges that they multiply by
+    std::optional<Batches> batches{};  // that updates are of
+    bool in_shares = false;            // whether ranks load shares of the graph
+    bool drops_attention = false;      // whether runs drop weights of attention
     // Whether grids that deal edges by a vertex cut are searched, unasked: of a graph that is there, as nobody but
     // DistGNN knows how others cut. Of such a graph, why not.
     bool searches_cuts = false;

@@ -207,7 +207,8 @@ std::vector<LocalBlock> build_blocks(const Graph& graph, MatrixId which, const B
     for (std::size_t t = 1; t < columns.size(); ++t) {
         ensure(columns[t - 1].end <= columns[t].begin, "column ranges ascend and are disjoint");
     }
-    ensure(format.values || !graph.matrix(which).weighted(),
+    // The weights of a graph of batches are for sums; who reads no values has none.
+    ensure(format.values || !graph.matrix(which).weighted() || graph.share,
            "with weights of edges, values are no products of two scales");
     if (columns.empty()) return {};
     return BlockCutter(graph, which, rows, columns, scales, order, format).blocks();

@@ -30,8 +30,26 @@ private:
 struct GraphCounts::Groups {
     Clones clones;
     GraphCounts counts;
-    Groups(Clones made, const std::vector<std::uint8_t>& subset)
-        : clones(std::move(made)), counts(clones.graph, clones.subsets(subset)) {}
+    std::shared_ptr<const sample::Pool> pool;  // of batches; null: clones are of a cut
+    Groups(Clones made, const std::vector<std::uint8_t>& subset, std::shared_ptr<const sample::Pool> from = nullptr)
+        : clones(std::move(made)), counts(clones.graph, clones.subsets(subset)), pool(std::move(from)) {}
+};
+
+// Drawing and counting a pool takes about as many looks at the graph as it covers it, so each is made once.
+class GraphCounts::Pools {
+public:
+    std::shared_ptr<const sample::Pool> find(const Graph& graph, const std::vector<std::uint8_t>& subset,
+                                             const Sampling& sampling) {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [known, pool] : known_) {
+            if (known == sampling) return pool;
+        }
+        return known_.emplace_back(sampling, std::make_shared<const sample::Pool>(graph, subset, sampling)).second;
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<std::pair<Sampling, std::shared_ptr<const sample::Pool>>> known_;
 };
 
 class GraphCounts::Kept {
@@ -59,7 +77,8 @@ GraphCounts::GraphCounts(const Graph& graph, std::vector<std::uint8_t> subset)
       matrices_(std::make_shared<Matrices>()),
       training_vertices_(loss_row_counts(graph, *subset_, 0).front()),
       order_(std::make_shared<const VertexOrder>()),
-      cache_(std::make_shared<Cache>(graph, *order_)) {}
+      cache_(std::make_shared<Cache>(graph, *order_)),
+      pools_(std::make_shared<Pools>()) {}
 
 GraphCounts::GraphCounts(const GraphCounts& other, const Numbering& numbering)
     : graph_(other.graph_),
@@ -68,9 +87,23 @@ GraphCounts::GraphCounts(const GraphCounts& other, const Numbering& numbering)
       training_vertices_(other.training_vertices_),
       numbering_(numbering),
       order_(std::make_shared<const VertexOrder>(make_order(graph_, *subset_, numbering))),
-      cache_(std::make_shared<Cache>(graph_, *order_)) {
+      cache_(std::make_shared<Cache>(graph_, *order_)),
+      pools_(other.pools_) {
     if (numbering.clones != CloneLoss::none)
         groups_ = std::make_shared<const Groups>(clones_of(graph_, numbering), *subset_);
+    if (!numbering.batches) return;
+    const auto pool = pools_->find(graph_, *subset_, numbering.batches->sampling);
+    groups_ =
+        std::make_shared<const Groups>(pool->largest(numbering.batches->per_update, numbering.parts), *subset_, pool);
+}
+
+const sample::Pool* GraphCounts::pool() const { return groups_ != nullptr ? groups_->pool.get() : nullptr; }
+
+std::shared_ptr<const NumberedCounts> GraphCounts::with_clones(Clones&& clones) const {
+    ensure(pool() != nullptr, "batches are of a pool");
+    auto counts = std::make_shared<GraphCounts>(*this);
+    counts->groups_ = std::make_shared<const Groups>(std::move(clones), *subset_, groups_->pool);
+    return counts;
 }
 
 const Clones* GraphCounts::clones() const { return groups_ != nullptr ? &groups_->clones : nullptr; }

@@ -3,6 +3,7 @@
 
 #include "runtime/graph/clones.hpp"
 #include "runtime/graph/order.hpp"
+#include "runtime/sample/pool.hpp"
 
 #include <gnnplan/ir/graph_stats.hpp>
 
@@ -22,6 +23,10 @@ public:
     // else null and this object.
     virtual const Clones* clones() const { return nullptr; }
     virtual const NumberedCounts& of_groups() const { return *this; }
+    // Where groups train on batches, the pool of these; else null.
+    virtual const sample::Pool* pool() const { return nullptr; }
+    // The same answers but for groups, which have these clones; of a numbering that has batches.
+    virtual std::shared_ptr<const NumberedCounts> with_clones(Clones&&) const { return nullptr; }
     // The vertices of the rows of a space.
     const VertexOrder& order_of(bool groups) const {
         return groups && clones() != nullptr ? clones()->vertices : order();
@@ -77,12 +82,17 @@ public:
     const VertexOrder& order() const override { return *order_; }
     const Clones* clones() const override;
     const NumberedCounts& of_groups() const override;
+    // Of batches, clones are those of the largest ones (Pool::largest).
+    const sample::Pool* pool() const override;
+    std::int64_t pool_bytes() const override { return pool() != nullptr ? pool()->bytes() : 0; }
+    std::shared_ptr<const NumberedCounts> with_clones(Clones&& clones) const override;
 
 private:
     struct Groups;
     class Matrices;
     class Cache;
     class Kept;
+    class Pools;
 
     // The same graph in another numbering.
     GraphCounts(const GraphCounts& other, const Numbering& numbering);
@@ -100,6 +110,7 @@ private:
     std::shared_ptr<const VertexOrder> order_;
     std::shared_ptr<Cache> cache_;
     std::shared_ptr<Kept> kept_;            // null: none are kept
+    std::shared_ptr<Pools> pools_;          // of batches that numberings have asked for
     std::shared_ptr<const Groups> groups_;  // null: there are no clones
 };
 

@@ -98,6 +98,7 @@ public:
     // Reads all features (vertices x features floats) once, so that ranks as threads copy their blocks from memory.
     void cache_features();
     void release_features();  // frees that memory
+    bool features_in_memory() const { return !cache_.empty() || features() == 0; }
 
 private:
     friend Dataset open_dataset(const std::filesystem::path&, const DatasetOptions&);

@@ -56,15 +56,17 @@ void Deployment::build(int index, bool last, std::size_t first_step) {
     std::optional<exec::SparseBlocks> blocks;
     if (executor_ && exec::same_blocks(executor_->schedule(), next.schedule)) blocks = executor_->release_blocks();
     if (executor_) executor_->drain();
-    executor_.reset(), output_rows_ = {}, of_groups_ = {};
+    executor_.reset(), output_rows_ = {}, of_groups_ = {}, batches_.reset();
     keep_tuning_peak();
+    keep_for_batches();
     if (last) cached_features_.reset();  // one more buffer of reading from here on
     tracker_.restart();
 
     const double start = clock_.now();
     predicted_ = next.predicted;
     const bool adopts_blocks = blocks.has_value();
-    make_executor(next.schedule,
+    if (on_batches()) batches_.emplace(next.schedule);
+    make_executor(on_batches() ? batches_->schedule() : next.schedule,
                   {.state_lives = state_ != nullptr,
                    .graph_stays = !last,
                    .cached_feature_bytes = last ? 0 : cached_feature_bytes_,
@@ -151,6 +153,7 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
         measured_.epoch = expected_epochs(schedule, *counts, comm_.rank(), first_step_);
         measured_.evaluation = measure::StepLog(expected_bytes(schedule, Phase::evaluation, *counts, comm_.rank()));
         executor_ = std::make_unique<exec::Executor>(schedule, counts, comm_, device_, tracker_, clock_);
+        if (batches_) batches_->begin(counts);
         const double start = clock_.now();
         if (blocks) {
             executor_->adopt_blocks(std::move(*blocks));
@@ -186,65 +189,6 @@ void Deployment::load_features(const Candidate& candidate) {
     share_seconds_ += dealt->step.seconds;
     if (hooks_.note && dealt->by_one)
         hooks_.note("One rank has read the features for all: a compressed file cannot be read from its middle.");
-}
-
-void Deployment::release_graph() {
-    scales_ = {}, of_groups_ = {};
-    share_.reset(), loaded_.reset();
-    comm_.barrier();
-    if (hooks_.data.release_graph) hooks_.data.release_graph();
-}
-
-void Deployment::release_features() {
-    cached_features_.reset();
-    comm_.barrier();
-    if (hooks_.data.release_features) hooks_.data.release_features();
-}
-
-// The trials' memory has been in use up to here.
-void Deployment::keep_tuning_peak() {
-    if (tuning_peak_) tuning_peak_->measured_bytes = std::max(tuning_peak_->measured_bytes, tracker_.peak());
-}
-
-exec::PassSettings Deployment::settings(std::int64_t epoch, bool training) const {
-    exec::PassSettings settings = use_.passes;
-    settings.epoch = static_cast<std::uint32_t>(epoch);
-    settings.training = training;
-    return settings;
-}
-
-exec::Executor::Observer Deployment::observer(std::int64_t epoch) const {
-    if (!hooks_.step) return {};
-    return [this, epoch](const Step& step, const exec::Executor& executor) { hooks_.step(epoch, step, executor); };
-}
-
-void Deployment::settle() {
-    keep_tuning_peak();
-    release_graph();
-    release_features();
-}
-
-std::vector<measure::StepSample> Deployment::run(Phase phase, std::int64_t epoch, bool training, Watched watched) {
-    const bool hears = watched == Watched::yes;
-    auto samples = executor_->run(phase, settings(epoch, training),
-                                  hears ? observer(epoch) : exec::Executor::Observer(), first_step_);
-    if (hears && hooks_.pass) hooks_.pass(times_of(executor_->schedule(), phase, first_step_, epoch, samples));
-    return samples;
-}
-
-void Deployment::report(RunReport& report) {
-    executor_->drain();
-    keep_tuning_peak();
-    report.predicted = predicted_;
-    if (tuning_peak_) {
-        tuning_peak_->measured_bytes =
-            static_cast<std::int64_t>(comm::control_max(comm_, static_cast<double>(tuning_peak_->measured_bytes)));
-        report.tuning_peak = tuning_peak_;
-    }
-    measured_.load_seconds = options_.load_seconds + share_seconds_;
-    measured_.peak_bytes = tracker_.peak();
-    measured_.host_peak_bytes = tracker_.host_peak();
-    report_candidate(comm_, plan_, measured_, report);
 }
 
 }  // namespace gnnplan::deploy

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/data/dataset.hpp"
+#include "runtime/deploy/batch_run.hpp"
 #include "runtime/deploy/fitting.hpp"
 #include "runtime/deploy/footprint.hpp"
 #include "runtime/deploy/options.hpp"
@@ -80,6 +81,9 @@ private:
     void load_features(const Candidate& candidate);
     void release_graph();
     void release_features();
+    void keep_for_batches();
+    void take_batches(std::int64_t epoch);
+    bool on_batches() const { return plan_.problem.batches.has_value(); }
     void keep_tuning_peak();
     exec::PassSettings settings(std::int64_t epoch, bool training) const;
     exec::Executor::Observer observer(std::int64_t epoch) const;
@@ -102,7 +106,9 @@ private:
     GroupScales of_groups_;                  // where vertices have clones
     std::int64_t cached_feature_bytes_ = 0;  // 0: not worth it, or no room
     exec::Charge cached_features_;
+    std::optional<exec::Charge> batch_features_;
     std::unique_ptr<exec::ModelState> state_;
+    std::optional<BatchRun> batches_;  // where updates are of batches: its schedule is the executor's
     std::unique_ptr<exec::Executor> executor_;
     OutputRows output_rows_;
     Prediction predicted_;

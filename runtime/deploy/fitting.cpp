@@ -64,7 +64,11 @@ GroupScales scales_of_groups(const Plan& plan, const Schedule& schedule, const e
     if (counts.groups() != schedule.grid.groups)
         throw Error(ErrorCode::mismatch, "on this graph groups have other clones than in the plan", "plan",
                     "plan again with `graph` and this path");
-    exec::CloneScales scales = exec::scales_of_clones(*counts.clones(), whole, plan.problem.graph.normalisation);
+    const Normalisation normalisation = plan.problem.graph.normalisation;
+    exec::CloneScales scales = counts.pool() != nullptr
+                                   ? exec::scales_of_batches(*counts.clones(), *counts.pool(),
+                                                             schedule.numbering.weighs_batches(), whole, normalisation)
+                                   : exec::scales_of_clones(*counts.clones(), whole, normalisation);
     exec::Charge charge(tracker, load::held_bytes({}, scales.scales), exec::Holder::host);
     return {std::move(scales), std::move(charge)};
 }

@@ -11,7 +11,7 @@ namespace {
 std::int64_t of_processor(const MemoryPlan& plan, const LoadState& loaded, std::int64_t state, std::int64_t rows) {
     const std::int64_t loading = plan.load_bytes + plan.order_bytes + state;
     const std::int64_t running =
-        plan.arena_bytes + std::max(plan.order_bytes, plan.served_bytes) + (loaded.graph_stays ? plan.load_bytes : 0);
+        plan.arena_bytes + plan.kept_bytes() + (loaded.graph_stays && !plan.keeps_graph ? plan.load_bytes : 0);
     return plan.adjacency_bytes + plan.request_bytes + rows + std::max(loading, running) + loaded.cached_feature_bytes;
 }
 

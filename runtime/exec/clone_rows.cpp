@@ -86,6 +86,17 @@ CloneScales scales_of_clones(const data::Clones& clones, const data::DegreeScale
     return {{std::move(source), std::move(target)}, normalisation};
 }
 
+CloneScales scales_of_batches(const data::Clones& batches, const sample::Pool& pool, bool coefficients,
+                              const data::DegreeScales& whole, Normalisation normalisation) {
+    if (!coefficients) return {data::stored_scales(batches.graph, normalisation), normalisation};
+    std::vector<double> source, target;
+    for (const std::int32_t v : batches.vertices.vertex) {
+        source.push_back(whole.source[at(v)]);
+        target.push_back(whole.target[at(v)] * static_cast<double>(pool.batches_with(v)));
+    }
+    return {{std::move(source), std::move(target)}, normalisation};
+}
+
 void CloneList::upload(kernels::Device& device) {
     row_on_device_ = device.take(nullptr, std::as_bytes(std::span(row_)));
     alone_on_device_ = device.take(nullptr, std::as_bytes(std::span(alone_)));

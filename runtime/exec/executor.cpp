@@ -22,13 +22,17 @@ int rank_in(const Schedule& schedule, const comm::Communicator& comm) {
     return comm.rank();
 }
 
+std::int64_t order_bytes_of(const NumberedCounts& counts) {
+    const std::int64_t clones = counts.clones() != nullptr ? counts.clones()->bytes() : 0;
+    return counts.order().bytes() + clones + counts.pool_bytes();
+}
+
 }  // namespace
 
 Executor::Executor(const Schedule& schedule, std::shared_ptr<const NumberedCounts> counts, comm::Communicator& comm,
                    kernels::Device& device, MemoryTracker& tracker, measure::Clock& clock)
     : counts_(std::move(counts)),
-      order_(tracker, counts_->order().bytes() + (counts_->clones() != nullptr ? counts_->clones()->bytes() : 0),
-             Holder::host),
+      order_(tracker, order_bytes_of(*counts_), Holder::host),
       workspace_(tracker, device.memory().workspace_bytes, Holder::tensors),
       store_(schedule, *counts_, rank_in(schedule, comm), device, tracker),
       world_(comm, traffic_),
@@ -119,9 +123,22 @@ void Executor::put_row(TensorId tensor, std::int64_t row, std::span<const float>
 }
 
 void Executor::fill(const data::Dataset& dataset, std::size_t first_step) {
-    for (const TensorId id : filled(first_step)) fill(id, dataset);
+    const bool batches = schedule().numbering.batches.has_value();
+    for (const TensorId id : filled(first_step)) {
+        if (!batches || !of_groups(schedule(), tensor_of(schedule(), id).space)) fill(id, dataset);
+    }
+    if (batches) return;
     counts_.reset();
     order_.reset();
+}
+
+void Executor::take_batches(std::shared_ptr<const NumberedCounts> counts, const CloneScales& scales,
+                            const data::Dataset& dataset) {
+    counts_ = std::move(counts);
+    store_.take_groups(*counts_, scales);
+    for (const TensorId id : filled(0)) {
+        if (of_groups(schedule(), tensor_of(schedule(), id).space)) fill(id, dataset);
+    }
 }
 
 void Executor::load(TensorId tensor, const std::function<void(Range rows, float* values)>& write) {

@@ -52,6 +52,10 @@ public:
     // Reads this rank's blocks of features, labels, subset and the numbers of their vertices, but for those that only
     // steps of an epoch before `first_step` read, and for features that ranks read in shares.
     void fill(const data::Dataset& dataset, std::size_t first_step = 0);
+    // After the schedule's groups have got the rows of other batches: takes these, whose counts and scales these are,
+    // and fills what groups read of them. All features are in memory.
+    void take_batches(std::shared_ptr<const NumberedCounts> counts, const CloneScales& scales,
+                      const data::Dataset& dataset);
     // Calls write(rows, values) for a few rows of a float tensor's block at a time; `rows` counts in the whole tensor.
     void load(TensorId tensor, const std::function<void(Range rows, float* values)>& write);
 

@@ -56,9 +56,9 @@ struct CutFrom {
 }  // namespace
 
 bool same_blocks(const Schedule& a, const Schedule& b) {
-    return a.grid == b.grid && a.numbering == b.numbering && !exchanges_indices(a) && !exchanges_indices(b) &&
-           !reorders_edges(a) && !reorders_edges(b) && !shares_clones(a) && !shares_clones(b) &&
-           cuts_of(a) == cuts_of(b);
+    return a.grid == b.grid && a.numbering == b.numbering && !a.numbering.batches && !exchanges_indices(a) &&
+           !exchanges_indices(b) && !reorders_edges(a) && !reorders_edges(b) && !shares_clones(a) &&
+           !shares_clones(b) && cuts_of(a) == cuts_of(b);
 }
 
 Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernels::Device& device,
@@ -73,14 +73,65 @@ Store::Store(const Schedule& schedule, const GraphStats& graph, int rank, kernel
       scales_(schedule.tensors.size()) {
     ensure(schedule.blocking.row_start_bytes >= device.memory().row_start_bytes,
            "a device reads row starts as a schedule has them");
-    for (const Step& step : schedule.steps) {
-        send_staging_.push_back(staging_of(schedule, step, graph, rank).send_bytes);
-        const SpmmStep* spmm = product_of(step.operation);
-        buffers_.push_back(spmm != nullptr ? spmm_buffers(schedule, *spmm, graph, rank) : SpmmBuffers{});
+    send_staging_.resize(schedule.steps.size());
+    buffers_.resize(schedule.steps.size());
+    elements_.resize(schedule.tensors.size());
+    for (std::size_t step = 0; step < schedule.steps.size(); ++step) measure_step(step, graph);
+    for (std::size_t id = 0; id < schedule.tensors.size(); ++id) measure_tensor(id, graph);
+}
+
+void Store::measure_step(std::size_t step, const GraphStats& graph) {
+    const Step& measured = schedule_.steps[step];
+    send_staging_[step] = staging_of(schedule_, measured, graph, rank_).send_bytes;
+    const SpmmStep* spmm = product_of(measured.operation);
+    buffers_[step] = spmm != nullptr ? spmm_buffers(schedule_, *spmm, graph, rank_) : SpmmBuffers{};
+}
+
+void Store::measure_tensor(std::size_t id, const GraphStats& graph) {
+    if (schedule_.tensors[id].role == Role::adjacency) return;
+    elements_[id] = elements_of(schedule_, static_cast<TensorId>(id), graph, rank_);
+}
+
+// Those that are not known, of matrices for which source() is not null.
+template <class Source>
+void Store::order_edges(const Source& source) {
+    for (const Step& step : schedule_.steps) {
+        const auto pair = reordered_edges(schedule_, step.operation);
+        if (!pair || edge_orders_.contains(*pair)) continue;
+        const Tensor& from = tensor_of(schedule_, pair->first);
+        const CutFrom* const of = source(from);
+        if (of == nullptr) continue;
+        edge_orders_.try_emplace(*pair, schedule_.grid, from, tensor_of(schedule_, pair->second), rank_, of->graph,
+                                 of->scales, of->counts, device_, tracker_);
     }
-    for (std::size_t id = 0; id < schedule.tensors.size(); ++id) {
-        const bool sparse = schedule.tensors[id].role == Role::adjacency;
-        elements_.push_back(sparse ? 0 : elements_of(schedule, static_cast<TensorId>(id), graph, rank));
+}
+
+void Store::take_groups(const data::NumberedCounts& counts, const CloneScales& scales_of_clones) {
+    const CutFrom groups{counts.clones()->graph, scales_of_clones.scales, counts.of_groups()};
+    for (std::size_t step = 0; step < schedule_.steps.size(); ++step) {
+        if (schedule_.steps[step].phase == Phase::epoch) measure_step(step, counts);
+    }
+    for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
+        if (of_groups(schedule_, schedule_.tensors[id].space)) measure_tensor(id, counts);
+    }
+    std::erase_if(edge_orders_, [&](const auto& entry) { return tensor_of(schedule_, entry.first.first).in_groups(); });
+    order_edges([&](const Tensor& matrix) { return matrix.in_groups() ? &groups : nullptr; });
+    for (const std::size_t id : adjacencies(schedule_)) {
+        const Tensor& matrix = schedule_.tensors[id];
+        if (!matrix.in_groups()) continue;
+        parts_[id].reset(), scales_[id].reset();
+    }
+    for (const std::size_t id : adjacencies(schedule_)) {
+        const Tensor& matrix = schedule_.tensors[id];
+        if (!matrix.in_groups()) continue;
+        if (!matrix.structure) {
+            parts_[id].emplace(schedule_, matrix, rank_, nullptr, groups.graph, groups.scales, groups.counts, device_,
+                               tracker_);
+        }
+        if (matrix.storage.factored) {
+            scales_[id].emplace(matrix, rank_, part(static_cast<TensorId>(id)), groups.scales,
+                                data::cutting_order(groups.graph, groups.counts), device_, tracker_);
+        }
     }
 }
 
@@ -97,14 +148,7 @@ void Store::build_blocks(const data::Graph& graph, const data::DegreeScales& sca
                                : whole;
     const auto source = [&](const Tensor& matrix) -> const CutFrom& { return matrix.in_groups() ? groups : whole; };
     // Orders come first: what is needed to find them is gone before there are any blocks.
-    for (const Step& step : schedule_.steps) {
-        const auto pair = reordered_edges(schedule_, step.operation);
-        if (!pair || edge_orders_.contains(*pair)) continue;
-        const Tensor& from = tensor_of(schedule_, pair->first);
-        const CutFrom& of = source(from);
-        edge_orders_.try_emplace(*pair, schedule_.grid, from, tensor_of(schedule_, pair->second), rank_, of.graph,
-                                 of.scales, of.counts, device_, tracker_);
-    }
+    order_edges([&](const Tensor& matrix) { return &source(matrix); });
     for (std::size_t id = 0; id < schedule_.tensors.size(); ++id) {
         const Tensor& tensor = schedule_.tensors[id];
         if (tensor.role != Role::adjacency) continue;

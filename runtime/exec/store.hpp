@@ -39,6 +39,9 @@ public:
     // vertices have clones, and finds its clones that share sums. `counts` is numbered as the schedule says.
     void build_blocks(const data::Graph& graph, const data::DegreeScales& scales, const data::NumberedCounts& counts,
                       const CloneScales& scales_of_clones = {});
+    // After the schedule's groups have got other rows, those of other clones, no more than before: cuts their blocks
+    // anew, and measures their tensors and the steps of epochs again.
+    void take_groups(const data::NumberedCounts& counts, const CloneScales& scales_of_clones);
     // Hands the blocks over; the store is of no use then. Another one whose schedule has the same_blocks() takes them
     // in place of build_blocks().
     SparseBlocks release_blocks();
@@ -93,6 +96,10 @@ public:
     void alias(TensorId id, std::optional<TensorId> target) { alias_[static_cast<std::size_t>(id)] = target; }
 
 private:
+    void measure_step(std::size_t step, const GraphStats& graph);
+    void measure_tensor(std::size_t id, const GraphStats& graph);
+    template <class Source>
+    void order_edges(const Source& source);
     std::size_t stored(TensorId matrix) const {
         return static_cast<std::size_t>(tensor_of(schedule_, matrix).structure.value_or(matrix));
     }

@@ -84,7 +84,7 @@ std::int64_t VertexOrder::clone_of(std::int64_t v, Range rows) const {
 
 VertexOrder make_order(const Graph& graph, const std::vector<std::uint8_t>& subset, const Numbering& numbering) {
     VertexOrder order;
-    if (numbering.identity() || numbering.clones != CloneLoss::none) return order;
+    if (numbering.identity() || numbering.has_clones()) return order;
     // From the finest rule to the coarsest, each of which keeps the order of what it finds equal.
     order.vertex = first_order(graph.vertices(), numbering);
     if (numbering.parts > 1) {

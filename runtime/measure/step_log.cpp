@@ -30,6 +30,12 @@ T take(const std::string& text, std::size_t& at) {
 
 }  // namespace
 
+void StepLog::expect(std::vector<StepSample> bytes) {
+    if (surprised_) return;
+    by_pass_ = {std::move(bytes)};
+    repeated_ = 1;
+}
+
 void StepLog::add(const std::vector<StepSample>& pass) {
     if (!surprised_) {
         const std::size_t first = by_pass_.size() - repeated_;  // of those that repeat

@@ -26,6 +26,8 @@ public:
     StepLog(std::vector<std::vector<StepSample>> expected, std::size_t repeated)
         : by_pass_(std::move(expected)), repeated_(repeated) {}
 
+    // The bytes of the next pass, in place of those expected so far, unless a pass has counted others already.
+    void expect(std::vector<StepSample> bytes);
     void add(const std::vector<StepSample>& pass);
     // Forgets the times of the passes so far, not their bytes.
     void restart_times() { seconds_.clear(); }

@@ -22,6 +22,13 @@ std::string text_of(std::optional<Loading> loading) {
     return loading ? std::string(io::name_of(*loading)) : "not given";
 }
 
+std::string text_of(const Batches& batches) {
+    const Sampling& of = batches.sampling;
+    return fmt::format("{}:{}:{}:{}, {} an update, coverage {}, coefficients {}, seed {}", io::name_of(of.sampler),
+                       of.budget, of.walk_length, of.clusters, batches.per_update, of.coverage,
+                       of.coefficients ? "on" : "off", of.seed);
+}
+
 std::string given_or_not(bool value) { return value ? "given" : "not given"; }
 
 // Names and values, each ended by a zero byte.
@@ -93,6 +100,7 @@ std::vector<Fact> facts_of_model(const Settings& settings, const ProblemRecord& 
     // In plans of earlier versions, the matrix that gin normalises includes the vertex itself.
     if (models::matrix_of(models::with_defaults(problem.model)).self_loops && !problem.graph.self_loops)
         weighing += ", without the vertex itself";
+    if (problem.batches) weighing += ", in batches of " + text_of(*problem.batches);
     return {{"the model", settings.model}, {"the weighing of edges", weighing}};
 }
 

@@ -35,16 +35,17 @@ std::int64_t bytes_of_threads(const Plan& plan, int candidate, const data::Datas
     const std::int64_t scales = 16 * graph.vertices();  // a rank's own
     const std::int64_t shared = load_bytes(graph) - scales;
     // Partitioning the graph to count exactly would take too long, so this is a lower bound.
-    if (schedule.numbering.parts > 1)
+    if (schedule.numbering.parts > 1 && !schedule.numbering.batches)
         return checked_multiply(ranks, predicted.peak_bytes_per_rank) - (ranks - 1) * shared + features;
     const auto counts = deploy::counts_for(schedule, dataset);
     std::int64_t cutting = features + shared;
     std::int64_t running = features;
+    if (schedule.numbering.batches) running += shared;
     for (int rank = 0; rank < ranks; ++rank) {
         const MemoryPlan memory = plan_memory(schedule, *counts, rank);
         const std::int64_t blocks = memory.adjacency_bytes + memory.request_bytes + memory.output_vertex_bytes;
         cutting += blocks + scales + memory.order_bytes;
-        running += blocks + memory.arena_bytes + std::max(memory.order_bytes, memory.served_bytes);
+        running += blocks + memory.arena_bytes + memory.kept_bytes() - (memory.keeps_graph ? shared : 0);
     }
     return std::max(cutting, running);
 }

@@ -103,6 +103,12 @@ std::int64_t Draws::drawn() const {
     return std::max<std::int64_t>(1, graph_.vertices() * sampling_.budget / sampling_.clusters);
 }
 
+std::int64_t Draws::bytes() const {
+    std::size_t vertices = with_edges_.size();
+    for (const std::vector<std::int32_t>& of_cluster : of_clusters_) vertices += of_cluster.size();
+    return static_cast<std::int64_t>(vertices * sizeof(std::int32_t));
+}
+
 std::vector<std::int32_t> Draws::vertices(std::int64_t batch) const {
     Numbers numbers(sampling_, batch);
     std::vector<std::int32_t> taken;

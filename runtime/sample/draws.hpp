@@ -23,6 +23,7 @@ public:
     std::vector<std::int32_t> vertices(std::int64_t batch) const;
     // How many vertices are drawn for a batch, the same ones included.
     std::int64_t drawn() const;
+    std::int64_t bytes() const;
 
 private:
     // Random numbers of one draw after the other.

@@ -90,26 +90,71 @@ void Pool::count(std::int64_t batch, std::span<const std::int32_t> vertices, Ind
 }
 
 data::Clones Pool::graphs(std::span<const std::int64_t> numbers, Induced& room) const {
+    data::Clones made = none();
+    for (const std::int64_t batch : numbers) {
+        add_batch(batch, room, made);
+        made.first.push_back(std::ssize(made.vertices.vertex));
+    }
+    return made;
+}
+
+data::Clones Pool::none() const {
     data::Clones made;
     made.graph.symmetric = graph_.symmetric;
     made.graph.weighted = graph_.weighted || sampling_.coefficients;
     made.graph.share = true;
-    made.first.push_back(0);
-    for (const std::int64_t batch : numbers) {
-        const std::vector<std::int32_t> vertices = draws_.vertices(batch);
-        room.choose(vertices);
-        add_matrix(backward_matrix, made.first.back(), room, made.graph.out);
-        if (!graph_.symmetric) add_matrix(forward_matrix, made.first.back(), room, made.graph.in);
-        room.choose({});
-        for (const std::int32_t v : vertices) {
-            made.vertices.vertex.push_back(v);
-            made.counts_as.push_back(counts_as(v, batch));
-        }
-        made.first.push_back(std::ssize(made.vertices.vertex));
-    }
-    made.graph.out.vertices = made.first.back();
-    if (!graph_.symmetric) made.graph.in.vertices = made.first.back();
+    made.graph.out.row_start = {0};
+    if (!graph_.symmetric) made.graph.in.row_start = {0};
+    made.first = {0};
     return made;
+}
+
+void Pool::add_batch(std::int64_t batch, Induced& room, data::Clones& made) const {
+    const std::vector<std::int32_t> vertices = draws_.vertices(batch);
+    const std::int64_t first = std::ssize(made.vertices.vertex);
+    room.choose(vertices);
+    add_matrix(backward_matrix, first, room, made.graph.out);
+    if (!graph_.symmetric) add_matrix(forward_matrix, first, room, made.graph.in);
+    room.choose({});
+    for (const std::int32_t v : vertices) {
+        made.vertices.vertex.push_back(v);
+        made.counts_as.push_back(counts_as(v, batch));
+    }
+    set_vertices(made);
+}
+
+void Pool::set_vertices(data::Clones& made) const {
+    const std::int64_t clones = std::ssize(made.vertices.vertex);
+    for (data::Csr* matrix : {&made.graph.out, &made.graph.in}) {
+        if (matrix == &made.graph.in && graph_.symmetric) continue;
+        matrix->row_start.resize(at(clones + 1), matrix->nonzeros());
+        matrix->vertices = clones;
+    }
+}
+
+data::Clones Pool::largest(int batches, int groups) const {
+    const auto most = [&](auto member) { return std::ranges::max_element(sizes_, {}, member) - sizes_.begin(); };
+    const std::int64_t widest = most(&BatchSize::nonzeros), longest = most(&BatchSize::vertices);
+    Induced room(graph_.vertices());
+    data::Clones made = none();
+    const std::int64_t of_group = batches / groups * sizes_[at(longest)].vertices;
+    const bool as_many = of_group * groups == graph_.vertices();
+    for (int group = 0; group < groups; ++group) {
+        for (int batch = 0; batch < batches / groups; ++batch) add_batch(widest, room, made);
+        const std::int64_t end = made.first.back() + of_group + (as_many && group + 1 == groups ? 1 : 0);
+        made.vertices.vertex.resize(at(end), 0);
+        made.counts_as.resize(at(end), 0.0F);
+        set_vertices(made);
+        made.first.push_back(end);
+    }
+    return made;
+}
+
+std::int64_t Pool::bytes() const {
+    const auto counts = of_vertices_.size() + of_sources_.size() + of_targets_.size();
+    return static_cast<std::int64_t>(sizes_.size() * sizeof(BatchSize) + counts * sizeof(std::int32_t) +
+                                     subset_.size()) +
+           draws_.bytes() + 4 * graph_.vertices();
 }
 
 // Columns count from the first vertex of the batch.

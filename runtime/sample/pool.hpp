@@ -49,11 +49,19 @@ public:
     // batches over those that have it, so that losses over the pool are in the mean that of the graph; without
     // coefficients, as training vertices of the graph over those of its batch.
     data::Clones graphs(std::span<const std::int64_t> numbers, Induced& room) const;
+    // Graphs of so many groups that those of no `batches` batches exceed: each group has the batch with most nonzeros
+    // as often as it has batches, and vertices without edges until it has as many as the largest batches have. They
+    // have another number of vertices than the graph in all.
+    data::Clones largest(int batches, int groups) const;
+    std::int64_t bytes() const;  // of what is kept to draw batches, with the room for one
 
 private:
     bool of_targets(MatrixId matrix) const { return !graph_.symmetric && !matrix.transposed; }
     void draw_all();
     void count(std::int64_t batch, std::span<const std::int32_t> vertices, Induced& room);
+    data::Clones none() const;
+    void add_batch(std::int64_t batch, Induced& room, data::Clones& made) const;
+    void set_vertices(data::Clones& made) const;
     void add_matrix(MatrixId which, std::int64_t first, const Induced& room, data::Csr& made) const;
     float counts_as(std::int64_t vertex, std::int64_t batch) const;
     bool trains(std::int64_t vertex) const;

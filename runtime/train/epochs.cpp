@@ -9,10 +9,11 @@
 
 namespace gnnplan::train {
 
-Epochs::Epochs(comm::Communicator& comm, const data::Dataset& dataset, const TrainOptions& options,
+Epochs::Epochs(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
                const TrainHooks& hooks, measure::Clock& clock, deploy::Deployment& deployment, Course& course,
                WallTimes& wall)
     : comm_(comm),
+      plan_(plan),
       dataset_(dataset),
       options_(options),
       hooks_(hooks),
@@ -33,7 +34,8 @@ EpochRecord Epochs::train(std::int64_t epoch) {
     if (agreed[1] > 0 && epoch < options_.epochs) {
         course_.end(Ending::interrupted, stop.value_or("another rank was told to stop"));
     }
-    record.loss = deployment_.executor().loss_sum() / static_cast<double>(dataset_.subset_size(data::train));
+    record.loss = deployment_.executor().loss_sum() /
+                  static_cast<double>(dataset_.subset_size(data::train) * plan_.problem.losses_per_update());
     // Summed over the ranks, so the same bits on all of them.
     if (!std::isfinite(record.loss)) course_.end(Ending::diverged, "the loss is no longer finite");
     if (course_.is_last(epoch)) check_weights();

@@ -14,8 +14,9 @@ namespace gnnplan::train {
 class Epochs {
 public:
     // Everything outlives the object. How long epochs and evaluations take is added to `wall`.
-    Epochs(comm::Communicator& comm, const data::Dataset& dataset, const TrainOptions& options, const TrainHooks& hooks,
-           measure::Clock& clock, deploy::Deployment& deployment, Course& course, WallTimes& wall);
+    Epochs(comm::Communicator& comm, const Plan& plan, const data::Dataset& dataset, const TrainOptions& options,
+           const TrainHooks& hooks, measure::Clock& clock, deploy::Deployment& deployment, Course& course,
+           WallTimes& wall);
 
     // Another candidate has been built.
     void restart() { since_build_ = 0; }
@@ -30,6 +31,7 @@ private:
     void evaluate(EpochRecord& record);
 
     comm::Communicator& comm_;
+    const Plan& plan_;
     const data::Dataset& dataset_;
     const TrainOptions& options_;
     const TrainHooks& hooks_;

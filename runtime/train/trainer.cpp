@@ -21,13 +21,14 @@
 namespace gnnplan::train {
 namespace {
 
-deploy::Use use_of(const TrainOptions& options, const data::Dataset& dataset, const TrainHooks& hooks) {
+deploy::Use use_of(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset,
+                   const TrainHooks& hooks) {
     exec::PassSettings passes;
     passes.seed = options.seed;
     passes.dropout = static_cast<float>(options.dropout);
     passes.input_dropout = static_cast<float>(options.features_dropout());
     passes.attention_dropout = static_cast<float>(options.attention_dropout);
-    const std::int64_t vertices = dataset.subset_size(data::train);
+    const std::int64_t vertices = dataset.subset_size(data::train) * plan.problem.losses_per_update();
     passes.inverse_training_count = vertices > 0 ? 1.0 / static_cast<double>(vertices) : 0;
     passes.update.learning_rate = static_cast<float>(options.learning_rate);
     passes.update.weight_decay = static_cast<float>(options.weight_decay);
@@ -50,9 +51,9 @@ public:
           options_(options),
           hooks_(hooks),
           clock_(clock),
-          deployment_(hosts, comm, device, plan, dataset, options, hooks, clock, use_of(options, dataset, hooks)),
+          deployment_(hosts, comm, device, plan, dataset, options, hooks, clock, use_of(plan, options, dataset, hooks)),
           course_(options, comm.rank() == 0),
-          epochs_(comm, dataset, options, hooks, clock, deployment_, course_, wall_) {}
+          epochs_(comm, plan, dataset, options, hooks, clock, deployment_, course_, wall_) {}
 
     RunReport run();
     // Nothing is left to train: only the outputs are made.
@@ -108,7 +109,7 @@ Tuning Trainer::prepare() {
     const std::optional<deploy::DeviceRoom> room = deploy::device_room(comm_, device_);
     comm::agree(comm_, [&] {
         deployment_.take_graph();
-        tuning = begin_tuning(plan_, options_, dataset_, static_cast<bool>(hooks_.data.cache_features),
+        tuning = begin_tuning(plan_, options_, dataset_, hooks_.data.cache_features && !plan_.problem.batches,
                               device_.memory(), room);
     });
     for (const std::string& text : tuning->notes) note(text);

@@ -229,6 +229,8 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
     record.model.aggregator = models::find(record.model.name, record.model.aggregator).name;
     record.fanout = fanout_of(network, shape);
     search::check_draws(record.task == Task::train, record.fanout);
+    record.batches = network.batches;
+    if (record.batches) record.batches->sampling.seed = reading.seed;
     record.loading = network.loading.value_or(record.task == Task::infer ? Loading::sharded : Loading::whole);
     graph.form = models::matrix_of(record.model, reading.normalisation);
     if (reading.edge_weights) check_reads_weights(sites_of(ops_before_widths(record.model)));

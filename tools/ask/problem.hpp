@@ -51,6 +51,7 @@ struct Network {
     Task task = Task::train;
     std::optional<Loading> loading;    // unset: in shares for inference, whole for training
     std::vector<std::int64_t> fanout;  // in-neighbours that each layer draws, or one number for all; empty: all of them
+    std::optional<Batches> batches;    // that updates are of, but for their seed; unset: updates are of the graph
 };
 
 bool is_card(const std::string& selector);

@@ -70,6 +70,7 @@ public:
         shape_.blocking = plan.machine.blocking;
         shape_.ranks_per_node = plan.machine.ranks_per_node;
         shape_.loading = plan.problem.loading;
+        shape_.batches = plan.problem.batches;
         for (std::size_t l = 1; l <= plan.problem.fanout.size(); ++l) shape_.samples.push_back(static_cast<int>(l));
     }
 

@@ -14,6 +14,7 @@
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/plan_answer.hpp"
+#include "tools/gnnplan/plan_lines.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/gnnplan/probe_machine.hpp"
 #include "tools/gnnplan/problem_flags.hpp"
@@ -87,61 +88,6 @@ std::string run_hint(const PlanOptions& options, const Machine& machine) {
                        infers ? " --load-weights WEIGHTS --save-logits OUT.npy" : "");
 }
 
-// How evenly the chosen plan's nonzeros lie, and what its numbering of the vertices does for that. Statistics know
-// nothing of it.
-std::string balance_line(const Plan& plan, const GraphStats& graph) {
-    const Schedule& schedule = plan.candidates.front().schedule;
-    if (!graph.exact() || schedule.grid.size() == 1) return "";
-    const double balance = sparse_imbalance(schedule, *graph.numbered(schedule.numbering));
-    std::string line = fmt::format("balance  the busiest rank has {:.2f}x the mean of sparse work", balance);
-    const Configuration& chosen = plan.candidates.front().configuration;
-    if (schedule.numbering.cut == CutRule::none && (chosen.permutation || chosen.parts > 1)) {
-        Numbering plain = schedule.numbering;
-        plain.permuted = false;
-        plain.parts = 0;
-        line += fmt::format(", {:.2f}x without {}", sparse_imbalance(schedule, *graph.numbered(plain)),
-                            chosen.parts > 1 ? "the partition" : "the permutation");
-    }
-    return line + "\n";
-}
-
-// How the chosen plan's vertex cut splits vertices, if it has one.
-std::string cut_line(const Plan& plan, const GraphStats& graph) {
-    const Schedule& schedule = plan.candidates.front().schedule;
-    const int parts = schedule.numbering.parts;
-    if (schedule.numbering.cut == CutRule::none || schedule.grid.grouped()) return "";
-    if (!graph.exact())
-        return labelled("cut", fmt::format("a vertex is in {:.2f} of {} parts, as published or as you say: not counted",
-                                           graph.replication(parts).value_or(0), parts));
-    const auto numbered = graph.numbered(schedule.numbering);
-    const Range all{0, graph.vertices()};
-    std::int64_t met = 0, moved = 0;
-    for (int part = 0; part < parts; ++part) {
-        for (const MatrixId matrix : {part_of(forward_matrix, part), part_of(backward_matrix, part)}) {
-            const std::int64_t rows = numbered->distinct_columns(matrix, all, all);
-            met += rows;
-            moved += rows - numbered->distinct_columns(matrix, all, balanced_block(all, part, parts));
-        }
-    }
-    const auto n = static_cast<double>(graph.vertices());
-    const double in_parts = static_cast<double>(met) / 2 / n, rows = static_cast<double>(moved) / n;
-    return labelled("cut", fmt::format("a vertex is in {:.2f} of {} parts, and {:.2f} rows a vertex move in a product",
-                                       in_parts, parts, rows));
-}
-
-// The neighbours that layers draw, and how much of the graph that leaves.
-std::string drawn_line(const ProblemRecord& problem, const GraphStats& graph) {
-    std::vector<std::string> fanout, nonzeros;
-    for (int layer = 1; layer <= graph.samples(); ++layer) {
-        fanout.push_back(format_count(problem.fanout[static_cast<std::size_t>(layer - 1)]));
-        nonzeros.push_back(format_count(graph.row_nonzeros(MatrixId(true, layer), {0, graph.vertices()})));
-    }
-    if (fanout.empty()) return "";
-    return labelled(
-        "draws", fmt::format("{} in-neighbours of each vertex, layer by layer: {}{} nonzeros", fmt::join(fanout, ", "),
-                             graph.exact() ? "" : "at most ", fmt::join(nonzeros, ", ")));
-}
-
 SelectResult search(const Problem& problem, const Machine& machine, SelectOptions options) {
     measure::SteadyClock clock;
     ProgressLine line(clock, is_quiet());
@@ -204,8 +150,8 @@ int run_plan(const Context& context, const PlanOptions& options) {
         return 0;
     }
     const bool color = use_color(context.color);
-    print(plan_header(plan.problem, machine, *result.selection) + drawn_line(plan.problem, *loaded.problem.graph) +
-          "\n" + plan_table(*result.selection, pins.pareto, options.top, color) + dropout_line(*result.selection) +
+    print(plan_header(plan.problem, machine, *result.selection) + samples_lines(plan, *loaded.problem.graph) + "\n" +
+          plan_table(*result.selection, pins.pareto, options.top, color) + dropout_line(*result.selection) +
           graph_lines(*result.selection, *loaded.problem.graph) + run_outlook(plan, *loaded.problem.graph) +
           run_hint(options, machine));
     return 0;

@@ -219,6 +219,32 @@ void add_task_flags(CLI::App& command, ModelFlags& model) {
         ->capture_default_str();
 }
 
+void add_batch_flags(CLI::App& command, ModelFlags& model) {
+    CLI::Option* const sampler =
+        command
+            .add_option("--sampler", model.sampler,
+                        "Train on batches of vertices and the edges among them: node:B (B vertices by their edges), "
+                        "edge:B (the ends of B edges), walk:R:H (walks of H steps from R roots), cluster:Q:M (Q of "
+                        "METIS's M parts)")
+            ->type_name("NAME:N[:N]");
+    add_count(command, "--batches-per-update", model.batches_per_update,
+              "How many batches an update of the weights is of, which groups of ranks share", {1, max_ranks})
+        ->needs(sampler);
+    add_count(command, "--coverage", model.coverage,
+              "How often the pool of batches has each vertex, on average; its batches and the coefficients are drawn "
+              "and counted before training",
+              {1, 1'000'000})
+        ->needs(sampler);
+    command
+        .add_option("--coefficients", model.coefficients,
+                    "Weigh edges and losses of batches by how many batches of the pool have them, so that sums are "
+                    "those of the graph: on, or off")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->type_name("on|off")
+        ->capture_default_str()
+        ->needs(sampler);
+}
+
 void add_model_flags(CLI::App& command, ModelFlags& model) {
     command.add_option("--model", model.name, "The network: gcn, sage (GraphSAGE), gin, gat, agnn")
         ->type_name("NAME")
@@ -292,6 +318,7 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_shape_flags(command, flags.shape, "CARD|PATH", max_ranks);
     add_preparation_flags(command, flags.preparation);
     add_task_flags(command, flags.model);
+    add_batch_flags(command, flags.model);
     under_heading(command, task_heading);
     add_model_flags(command, flags.model);
     add_attention_flags(command, flags.model);

@@ -27,8 +27,12 @@ struct PreparationFlags {
 // Which network, apart from its widths.
 struct ModelFlags {
     std::string task = "train";
-    std::string load;             // "": by the task
-    std::string fanout = "full";  // or a number for all layers, or one for each
+    std::string load;                    // "": by the task
+    std::string fanout = "full";         // or a number for all layers, or one for each
+    std::optional<std::string> sampler;  // of the batches that updates are of
+    std::int64_t batches_per_update = 1;
+    std::int64_t coverage = 50;
+    std::string coefficients = "on";
     std::string name = "gcn";
     std::string aggregator;  // "": the model's default
     bool bias = false;

@@ -10,6 +10,7 @@ namespace gnnplan::enumerate {
 namespace {
 
 std::vector<Switches> parts(const Asked& asked, const Distribution& on, const Switches& so_far) {
+    if (asked.batches) return with_each(so_far, &Switches::parts, {0});
     if (on.deals_edges()) return with_each(so_far, &Switches::parts, {on.grid.x});
     if (!asked.pins.partition || on.grid.x == 1) return with_each(so_far, &Switches::parts, {0});
     return with_each(so_far, &Switches::parts, {0, on.grid.x});
@@ -31,6 +32,7 @@ CutRule rule_of_groups(const Pins& pins) { return pins.cut_rule.value_or(CutRule
 
 std::vector<Switches> cuts(const Asked& asked, const Distribution& on, const Switches& so_far) {
     if (!on.deals_edges()) return with_each(so_far, &Switches::cut_rule, {CutRule::none});
+    if (asked.batches) return with_each(so_far, &Switches::cut_rule, {CutRule::none});
     // Groups give other results by other rules, so that none is chosen for them.
     if (on.grid.grouped()) return with_each(so_far, &Switches::cut_rule, {rule_of_groups(asked.pins)});
     return with_each(so_far, &Switches::cut_rule, pinned_or(asked.pins.cut_rule, values_of(rules_for(asked.pins))));
@@ -65,6 +67,19 @@ std::vector<OtherValue> other_permutation(const Asked&, const Configuration& cho
     return {turned(chosen, &Switches::permutation)};
 }
 
+[[noreturn]] void refuse_with_batches(const std::string& why, const char* option) {
+    throw Error(ErrorCode::usage, "updates cannot be of batches: " + why, option, "leave one of the two out");
+}
+
+void check_order(const Asked& asked) {
+    if (asked.batches && asked.pins.permutation.value_or(false))
+        refuse_with_batches("these have an order of their own", "`permute`");
+}
+
+void check_rule(const Asked& asked) {
+    if (asked.batches && asked.pins.cut_rule) refuse_with_batches("edges are dealt by a vertex cut", "`cut`");
+}
+
 std::vector<Switches> clones(const Asked& asked, const Distribution& on, const Switches& so_far) {
     const CloneLoss asked_for = asked.pins.clones.value_or(CloneLoss::none);
     return with_each(so_far, &Switches::clones, {on.grid.grouped() ? asked_for : CloneLoss::none});
@@ -76,6 +91,7 @@ std::vector<Switches> delays(const Asked& asked, const Distribution& on, const S
 
 void check_clones(const Asked& asked) {
     if (!asked.pins.clones) return;
+    if (asked.batches) refuse_with_batches("groups train on parts of a cut", "`inexact`");
     if (!asked.model.trains())
         throw Error(ErrorCode::usage, "groups train on clones of vertices, and an inference trains nothing",
                     "`inexact`", "leave it out");
@@ -89,9 +105,9 @@ extern const SwitchRow parts_row, cut_rule_row, permutation_row, clones_row, del
 const SwitchRow parts_row = {"parts", [](const Pins& pins) { return pins.partition; }, parts, other_parts,
                              check_shares};
 const SwitchRow cut_rule_row = {"cut_rule", [](const Pins& pins) { return pins.cut_rule.has_value(); }, cuts,
-                                other_cuts};
+                                other_cuts, check_rule};
 const SwitchRow permutation_row = {"permutation", [](const Pins& pins) { return pins.permutation.has_value(); },
-                                   permutations, other_permutation};
+                                   permutations, other_permutation, check_order};
 
 const SwitchRow clones_row = {"clones", [](const Pins& pins) { return pins.clones.has_value(); }, clones, nullptr,
                               check_clones};
@@ -104,6 +120,8 @@ Numbering numbering_of_groups(const Pins& pins, int groups, std::uint64_t seed) 
             .clones = pins.clones.value_or(CloneLoss::shares),
             .delay = pins.delay};
 }
+
+Numbering numbering_of_batches(const Batches& batches, int groups) { return {.parts = groups, .batches = batches}; }
 
 bool asks_for_cut(const Pins& pins) { return pins.cut_rule.has_value(); }
 

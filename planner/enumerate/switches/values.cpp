@@ -6,7 +6,10 @@
 namespace gnnplan::enumerate {
 namespace {
 
-bool are_weights(const Asked& asked) { return asked.edge_weights || asked.drawn_weighted; }
+// Coefficients of batches are weights where sums are made of them.
+bool are_weights(const Asked& asked) {
+    return asked.edge_weights || asked.drawn_weighted || (asked.batch_weights && asked.model.reduces_by(Reduce::sum));
+}
 
 // The search has decided before.
 std::vector<Switches> decided(const Asked&, const Distribution&, const Switches& so_far) { return {so_far}; }
@@ -25,11 +28,16 @@ void check_values(const Asked& asked) {
         throw Error(ErrorCode::usage,
                     "an edge that was drawn stands for several, so values are no products of two scales", "`values`",
                     "use `values stored`, or `fanout full`");
+    if (are_weights(asked))
+        throw Error(ErrorCode::usage, "with coefficients of batches, values are no products of two scales", "`values`",
+                    "use `values stored`, or `coefficients off`");
 }
 
 std::optional<LeftOut> without_factored(const Asked& asked, const std::vector<Distribution>&) {
-    if (!asked.edge_weights) return std::nullopt;
-    return LeftOut{"factored values", "with weights of edges, values are no products of two scales"};
+    if (asked.edge_weights)
+        return LeftOut{"factored values", "with weights of edges, values are no products of two scales"};
+    if (!are_weights(asked) || asked.drawn_weighted) return std::nullopt;
+    return LeftOut{"factored values", "with coefficients of batches, values are no products of two scales"};
 }
 
 }  // namespace

@@ -271,6 +271,7 @@ TEST(Plan, GroupsAreWritten) {
         configuration.sharing = Sharing::replicated;
         configuration.grid = {2, plan.problem.ranks / 2, 1};
         configuration.grid.groups = {0, 40, 100};
+        configuration.clones = CloneLoss::shares;
         candidate.schedule.grid = configuration.grid_of_ranks();
     }
     const json written = json::parse(write_plan(plan));

@@ -1,5 +1,6 @@
 // Coefficients of a pool against counts by brute force, and the sums that they make unbiased.
 #include "runtime/sample/pool.hpp"
+#include "runtime/sample/walk.hpp"
 
 #include "kernels/parallel.hpp"
 #include "kernels/table.hpp"
@@ -242,6 +243,56 @@ TEST(Pool, IsTheSameHoweverManyThreadsCount) {
 TEST(Pool, RefusesTooManyBatches) {
     const Graph graph = data::testing::random_graph(250'000, 10, true, true, 13);
     EXPECT_THROW(Pool(graph, {}, {.sampler = Sampler::node, .budget = 1, .coverage = 50}), Error);
+}
+
+// The planner's memory is that of these: no batches of an update need more rows or nonzeros in a group.
+TEST(Pool, TheLargestGraphsHaveRoomForAnyBatches) {
+    for (const Graph& graph : graphs()) {
+        for (const Sampling& sampling : samplings()) {
+            const Pool pool(graph, {}, sampling);
+            Induced room(graph.vertices());
+            Walk walk(pool.batches(), sampling.seed);
+            for (const int groups : {1, 2, 4}) {
+                constexpr int batches = 4;
+                const data::Clones most = pool.largest(batches, groups);
+                ASSERT_EQ(most.groups(), groups);
+                EXPECT_NE(most.first.back(), graph.vertices());
+                for (std::int64_t update = 0; update < 20; ++update) {
+                    const data::Clones some = pool.graphs(walk.of_update(update, batches), room);
+                    for (int group = 0; group < groups; ++group) {
+                        const std::int64_t begin = some.first[at(group * batches / groups)];
+                        const std::int64_t end = some.first[at((group + 1) * batches / groups)];
+                        EXPECT_LE(end - begin, most.first[at(group + 1)] - most.first[at(group)]);
+                        for (const Csr* matrix : {&some.graph.out, &some.graph.in}) {
+                            if (matrix->row_start.empty()) continue;
+                            const Csr& room_for = matrix == &some.graph.out ? most.graph.out : most.graph.in;
+                            EXPECT_LE(matrix->row_start[at(end)] - matrix->row_start[at(begin)],
+                                      room_for.row_start[at(most.first[at(group + 1)])] -
+                                          room_for.row_start[at(most.first[at(group)])]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(Walk, MeetsEachBatchOnceInEachRound) {
+    constexpr std::int64_t batches = 7;
+    Walk walk(batches, 5), again(batches, 5), other(batches, 6);
+    std::vector<std::int64_t> all, of_other;
+    for (std::int64_t update = 0; update < 7; ++update) {
+        for (const std::int64_t batch : walk.of_update(update, 3)) all.push_back(batch);
+        for (const std::int64_t batch : other.of_update(update, 3)) of_other.push_back(batch);
+    }
+    for (std::int64_t round = 0; round < 3; ++round) {
+        std::vector<std::int64_t> met(all.begin() + round * batches, all.begin() + (round + 1) * batches);
+        std::ranges::sort(met);
+        EXPECT_EQ(met, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
+    }
+    EXPECT_EQ(again.of_update(4, 3), (std::vector<std::int64_t>(all.begin() + 12, all.begin() + 15)))
+        << "an update's batches do not depend on those asked for before";
+    EXPECT_NE(all, of_other);
 }
 
 }  // namespace

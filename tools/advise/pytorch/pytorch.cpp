@@ -229,6 +229,10 @@ std::string pytorch_program(const Plan& plan) {
         throw Error(ErrorCode::usage, "plans that draw neighbours are not written as PyTorch programs", "--pytorch",
                     "what gnnrun draws depends on its own random numbers; plan without --fanout");
     }
+    if (plan.problem.batches) {
+        throw Error(ErrorCode::usage, "plans whose updates are of batches are not written as PyTorch programs",
+                    "--pytorch", "the batches follow from gnnplan's random numbers; plan without --sampler");
+    }
     if (plan.candidates.front().configuration.grid.grouped()) {
         throw Error(ErrorCode::usage, "plans of groups that train on clones are not written as PyTorch programs",
                     "--pytorch", "their clones follow from gnnplan's vertex cut; plan without --inexact");

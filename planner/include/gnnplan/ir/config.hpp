@@ -95,10 +95,9 @@ inline bool paper_semantics(const Configuration& configuration) {
 // Whether products round their dense operands where they can.
 inline bool rounds(const Configuration& configuration) { return configuration.bf16; }
 
-// Whether the computation equals the serial one up to rounding. Groups have graphs of their own in place of the one,
-// unless they get each other's sums in every product.
+// Whether the computation equals the serial one up to rounding: on the graph or, where the problem says so, on batches.
 inline bool exact(const Configuration& configuration) {
-    return !rounds(configuration) && (!configuration.grid.grouped() || configuration.delay == 0);
+    return !rounds(configuration) && !configuration.trains_apart();
 }
 
 // Says that a run trains on other graphs than on the whole one in every epoch, for people; "" where it does not.

@@ -4,6 +4,7 @@
 #include <gnnplan/base/range.hpp>
 #include <gnnplan/ir/cut_rule.hpp>
 #include <gnnplan/ir/matrix_id.hpp>
+#include <gnnplan/ir/sampling.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -30,8 +31,15 @@ struct Numbering {
     // After how many epochs clones of a vertex get sums of each other's (cut_rule.hpp). With 0 a self loop is with the
     // owner alone, else with every clone.
     std::optional<int> delay = {};
+    // The graphs of groups are batches, in every update others, with clones of the vertices that these have; `parts`
+    // says how many groups there are. Vertices of the whole graph stay as they are in the file.
+    std::optional<Batches> batches = {};
 
-    bool identity() const { return loss_layers == 0 && parts <= 1 && !permuted; }
+    bool identity() const { return loss_layers == 0 && parts <= 1 && !permuted && !batches; }
+    // Whether rows that train are clones of vertices.
+    bool has_clones() const { return clones != CloneLoss::none || batches.has_value(); }
+    // Whether edges of groups have weights, whatever those of the graph have.
+    bool weighs_batches() const { return batches && batches->sampling.coefficients; }
     bool operator==(const Numbering&) const = default;
 };
 
@@ -103,6 +111,8 @@ public:
     // Where the numbering has clones: the first clone of each group, and behind the last one how many there are. Blocks
     // of MatrixId::of_groups count in these.
     virtual std::vector<std::int64_t> groups() const { return {}; }
+    // Where groups train on batches: what a rank keeps to draw them, in bytes.
+    virtual std::int64_t pool_bytes() const { return 0; }
     // Where clones get sums of each other's: how many vertices of a bin `owner` owns of which `group` has a clone, or,
     // asked of the owner itself, of which any other group has one. There are as many bins as the delay says, or one.
     virtual std::int64_t shared_clones(int /*group*/, int /*owner*/, int /*bin*/) const { return 0; }

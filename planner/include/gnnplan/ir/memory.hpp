@@ -30,12 +30,17 @@ struct MemoryPlan {
     std::int64_t request_bytes = 0;            // numbers of the rows that this rank needs of others
     std::int64_t served_bytes = 0;             // numbers of the rows that others need of this rank
     std::int64_t load_bytes = 0;               // the graph's structure, or a share of it, while blocks are cut from it
-    std::int64_t order_bytes = 0;              // of the numbering, until features are read
-    std::int64_t output_vertex_bytes = 0;      // numbers of the vertices whose outputs an inference writes
-    // adjacency + requests + output vertices + max(load + order, arena + max(order, served))
+    std::int64_t order_bytes = 0;  // of the numbering, until features are read; of batches with the pool and features
+    std::int64_t output_vertex_bytes = 0;  // numbers of the vertices whose outputs an inference writes
+    bool keeps_graph = false;              // the graph and the numbering stay to the end: batches are drawn from them
+    // adjacency + requests + output vertices + max(load + order, arena + max(order, served)), where load and order go
     std::int64_t peak_bytes = 0;
     std::int64_t device_peak_bytes = 0;  // without what a device's host does: adjacency + requests + arena + served
 
+    // Beside blocks, requests and the arena, while epochs run.
+    std::int64_t kept_bytes() const {
+        return keeps_graph ? load_bytes + order_bytes + served_bytes : std::max(order_bytes, served_bytes);
+    }
     std::int64_t peak(const TensorMemory& memory) const {
         return memory.accelerator ? device_peak_bytes + memory.workspace_bytes : peak_bytes;
     }

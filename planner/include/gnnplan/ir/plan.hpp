@@ -104,12 +104,16 @@ struct ProblemRecord {
     // Inference only, by layer: how many in-neighbours of each vertex are drawn (runtime/sample), from graph.seed.
     // Empty: all are read.
     std::vector<std::int64_t> fanout = {};
-    Loading loading = Loading::whole;  // where the numbering allows it
+    std::optional<Batches> batches = {};  // training only; unset: every update is of the whole graph
+    Loading loading = Loading::whole;     // where the numbering allows it
     int ranks = 1;
     std::string space = "paper";
     std::int64_t memory_per_rank = 0;  // bytes that a rank may use, tuning included; 0: what the machine leaves
     std::int64_t buffer_bytes = 0;     // that a product's buffers of what others send may take on a rank; 0: any
     RunRecord run;
+
+    // The loss of an update is the mean over so many graphs.
+    std::int64_t losses_per_update() const { return batches ? batches->per_update : 1; }
 };
 
 // Seconds of loading the graph, part by part, each on its slowest rank.

@@ -29,4 +29,11 @@ struct Sampling {
     bool operator==(const Sampling&) const = default;
 };
 
+// A run on batches: each update of the weights is of some of the pool's, whose losses and gradients are added up.
+struct Batches {
+    Sampling sampling;
+    int per_update = 1;
+    bool operator==(const Batches&) const = default;
+};
+
 }  // namespace gnnplan

@@ -58,7 +58,8 @@ enum class Loading : std::uint8_t { whole, sharded };
 // How a graph is loaded for a numbering where `wanted` is asked for: the whole graph decides about parts and about who
 // is needed by the loss.
 inline Loading loading_for(const Numbering& numbering, Loading wanted) {
-    return numbering.parts > 1 || numbering.loss_layers > 0 ? Loading::whole : wanted;
+    const bool takes_graph = numbering.parts > 1 || numbering.loss_layers > 0 || numbering.batches;
+    return takes_graph ? Loading::whole : wanted;
 }
 
 struct Schedule {
@@ -88,6 +89,8 @@ Block block_of(const Schedule& schedule, TensorId id, int rank);
 inline bool of_groups(const Schedule& schedule, const std::optional<int>& space) {
     return space && schedule.spaces[static_cast<std::size_t>(*space)].of_groups;
 }
+// Gives groups other rows: `first` is Grid::groups. The rest of the schedule stays as it is, in place.
+void set_groups(Schedule& schedule, const std::vector<std::int64_t>& first);
 // Bytes of a dense tensor's block.
 std::int64_t block_bytes(const Schedule& schedule, TensorId id, int rank);
 

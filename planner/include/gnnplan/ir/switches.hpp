@@ -77,6 +77,9 @@ struct Switches {
     CloneLoss clones = CloneLoss::none;  // groups of ranks train on parts of a cut with clones of vertices
     std::optional<int> delay = {};       // after how many epochs clones of a vertex get sums of each other's
 
+    // Whether groups train on parts of the graph in place of the whole one, without each other's sums in every product.
+    bool trains_apart() const { return clones != CloneLoss::none && delay != 0; }
+
     // The same with bfloat16 only where products pack panels.
     Switches rounded_where_packed() const {
         Switches switches = *this;

@@ -1,0 +1,102 @@
+#include "tools/gnnplan/plan_lines.hpp"
+
+#include "runtime/blocks/graph_counts.hpp"
+#include "tools/text/format.hpp"
+#include "tools/text/lines.hpp"
+
+#include <gnnplan/base/checked.hpp>
+#include <gnnplan/ir/work.hpp>
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace gnnplan::tools {
+
+// How evenly the chosen plan's nonzeros lie, and what its numbering of the vertices does for that. Statistics know
+// nothing of it.
+std::string balance_line(const Plan& plan, const GraphStats& graph) {
+    const Schedule& schedule = plan.candidates.front().schedule;
+    if (!graph.exact() || schedule.grid.size() == 1) return "";
+    const double balance = sparse_imbalance(schedule, *graph.numbered(schedule.numbering));
+    std::string line = fmt::format("balance  the busiest rank has {:.2f}x the mean of sparse work", balance);
+    const Configuration& chosen = plan.candidates.front().configuration;
+    if (schedule.numbering.cut == CutRule::none && (chosen.permutation || chosen.parts > 1)) {
+        Numbering plain = schedule.numbering;
+        plain.permuted = false;
+        plain.parts = 0;
+        line += fmt::format(", {:.2f}x without {}", sparse_imbalance(schedule, *graph.numbered(plain)),
+                            chosen.parts > 1 ? "the partition" : "the permutation");
+    }
+    return line + "\n";
+}
+
+// How the chosen plan's vertex cut splits vertices, if it has one.
+std::string cut_line(const Plan& plan, const GraphStats& graph) {
+    const Schedule& schedule = plan.candidates.front().schedule;
+    const int parts = schedule.numbering.parts;
+    if (schedule.numbering.cut == CutRule::none || schedule.grid.grouped()) return "";
+    if (!graph.exact())
+        return labelled("cut", fmt::format("a vertex is in {:.2f} of {} parts, as published or as you say: not counted",
+                                           graph.replication(parts).value_or(0), parts));
+    const auto numbered = graph.numbered(schedule.numbering);
+    const Range all{0, graph.vertices()};
+    std::int64_t met = 0, moved = 0;
+    for (int part = 0; part < parts; ++part) {
+        for (const MatrixId matrix : {part_of(forward_matrix, part), part_of(backward_matrix, part)}) {
+            const std::int64_t rows = numbered->distinct_columns(matrix, all, all);
+            met += rows;
+            moved += rows - numbered->distinct_columns(matrix, all, balanced_block(all, part, parts));
+        }
+    }
+    const auto n = static_cast<double>(graph.vertices());
+    const double in_parts = static_cast<double>(met) / 2 / n, rows = static_cast<double>(moved) / n;
+    return labelled("cut", fmt::format("a vertex is in {:.2f} of {} parts, and {:.2f} rows a vertex move in a product",
+                                       in_parts, parts, rows));
+}
+
+namespace {
+
+// The batches that updates are of, and what the pool of them leaves out.
+std::string batches_line(const Plan& plan, const GraphStats& graph) {
+    if (!plan.problem.batches) return "";
+    const Schedule& schedule = plan.candidates.front().schedule;
+    const auto numbered = graph.numbered(schedule.numbering);
+    const sample::Pool* pool = dynamic_cast<const data::NumberedCounts&>(*numbered).pool();
+    const int per_update = plan.problem.batches->per_update, groups = schedule.grid.x, ranks = schedule.grid.y;
+    std::int64_t vertices = 0;
+    for (const sample::BatchSize& size : pool->sizes()) vertices += size.vertices;
+    const double mean = static_cast<double>(vertices) / static_cast<double>(pool->batches());
+    return labelled(
+        "batches",
+        fmt::format(
+            "an epoch is one update, of {} batch{}, on {} group{} of {} rank{}; a pool of {} has {:.0f} vertices "
+            "each on average{}; {} updates meet each vertex once on average",
+            per_update, per_update == 1 ? "" : "es", groups, groups == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s",
+            format_count(pool->batches()), mean,
+            pool->uncovered() > 0 ? fmt::format(", and none has {} of the nonzeros", format_count(pool->uncovered()))
+                                  : "",
+            format_count(
+                ceil_divide(static_cast<std::int64_t>(static_cast<double>(graph.vertices()) / mean), per_update))));
+}
+
+// The neighbours that layers draw, and how much of the graph that leaves.
+std::string drawn_line(const ProblemRecord& problem, const GraphStats& graph) {
+    std::vector<std::string> fanout, nonzeros;
+    for (int layer = 1; layer <= graph.samples(); ++layer) {
+        fanout.push_back(format_count(problem.fanout[static_cast<std::size_t>(layer - 1)]));
+        nonzeros.push_back(format_count(graph.row_nonzeros(MatrixId(true, layer), {0, graph.vertices()})));
+    }
+    if (fanout.empty()) return "";
+    return labelled(
+        "draws", fmt::format("{} in-neighbours of each vertex, layer by layer: {}{} nonzeros", fmt::join(fanout, ", "),
+                             graph.exact() ? "" : "at most ", fmt::join(nonzeros, ", ")));
+}
+
+}  // namespace
+
+std::string samples_lines(const Plan& plan, const GraphStats& graph) {
+    return drawn_line(plan.problem, graph) + batches_line(plan, graph);
+}
+
+}  // namespace gnnplan::tools
