@@ -28,7 +28,7 @@ struct EnumNames<Role> {
 };
 template <>
 struct EnumNames<Sampler> {
-    static constexpr std::array<std::string_view, 4> names{"node", "edge", "walk", "cluster"};
+    static constexpr std::array<std::string_view, 5> names{"node", "edge", "walk", "cluster", "neighbours"};
 };
 template <>
 struct EnumNames<Phase> {

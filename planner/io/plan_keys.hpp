@@ -69,6 +69,7 @@ void describe(Archive& archive, Subject<Archive, Sampling>& sampling) {
     archive.optional("clusters", sampling.clusters);
     archive.extent("coverage", sampling.coverage);
     archive.field("coefficients", sampling.coefficients);
+    archive.optional("training_graph", sampling.training_graph);
     archive.field("seed", sampling.seed);
 }
 
@@ -192,6 +193,7 @@ void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
     archive.field("epoch_seconds", predicted.epoch_seconds);
     archive.optional("loading_seconds", predicted.loading);
     archive.optional("setup_seconds", predicted.setup_seconds);
+    archive.optional("batch_seconds", predicted.batch_seconds);
     archive.field("total_bytes", predicted.total_bytes);
     archive.field("max_rank_bytes", predicted.max_rank_bytes);
     archive.field("peak_bytes_per_rank", predicted.peak_bytes_per_rank);

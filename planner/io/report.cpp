@@ -56,6 +56,19 @@ void describe(Archive& archive, Subject<Archive, TuningPeak>& peak) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, BatchTotals>& batches) {
+    archive.positive("per_update", batches.per_update);
+    archive.positive("pool", batches.pool);
+    archive.field("uncovered_nonzeros", batches.uncovered_nonzeros);
+    archive.field("vertices", batches.vertices);
+    archive.field("nonzeros", batches.nonzeros);
+    archive.field("draw_seconds", batches.draw_seconds);
+    archive.field("cut_seconds", batches.cut_seconds);
+    archive.field("predicted_seconds", batches.predicted_seconds);
+    archive.field("drawn_ahead", batches.drawn_ahead);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, WallTimes>& wall) {
     archive.field("load_seconds", wall.load_seconds);
     archive.field("setup_seconds", wall.setup_seconds);
@@ -147,6 +160,7 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
         inner.field("chosen", report.chosen);
         inner.optional("peak_per_rank", report.tuning_peak);
     });
+    archive.optional("batches", report.batches);
     archive.optional("eval_every", report.eval_every);
     archive.optional("wall", report.wall);
     archive.optional("ending", report.ending);

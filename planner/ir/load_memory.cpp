@@ -8,7 +8,8 @@ namespace gnnplan {
 namespace {
 
 // Clones, how each counts, and the graphs of groups, which have these; where clones get sums of each other's, also who
-// owns each and when its turn is, and how many groups share.
+// owns each and when its turn is, and how many groups share. Of batches, a rank holds those of all groups before the
+// first update, and then the edges of its own group in this update and in the next one.
 std::int64_t clone_bytes(const GraphStats& graph, const Numbering& numbering) {
     const std::optional<int>& delay = numbering.delay;
     const std::vector<std::int64_t> first = graph.groups();
@@ -18,8 +19,13 @@ std::int64_t clone_bytes(const GraphStats& graph, const Numbering& numbering) {
     const std::int64_t groups = std::ssize(first) - 1;
     const std::int64_t shared = delay ? 8 * clones + 8 * groups * groups * bins_of(delay) : 0;
     const std::int64_t nonzero_bytes = graph.weighted() || numbering.weighs_batches() ? 8 : 4;
-    return graph.pool_bytes() + shared + 8 * clones +
-           (graph.symmetric() ? 1 : 2) * (8 * (clones + 1) + nonzero_bytes * nonzeros);
+    const bool directed = !graph.symmetric() || (numbering.batches && !numbering.batches->sampling.has_pool());
+    const auto bytes_with = [&](std::int64_t edges) {
+        return 8 * clones + (directed ? 2 : 1) * (8 * (clones + 1) + nonzero_bytes * edges);
+    };
+    const std::int64_t all = bytes_with(nonzeros);
+    const std::int64_t held = numbering.batches ? std::max(all, 2 * bytes_with(nonzeros / groups)) : all;
+    return graph.pool_bytes() + shared + held;
 }
 
 }  // namespace

@@ -127,13 +127,17 @@ void check_buffer(const SelectOptions& options) {
 // Updates that are of batches of the graph.
 void check_batches(const Space& space, const ProblemRecord& problem) {
     if (!space.batches) return;
-    const auto refuse = [](const std::string& why, const char* where, const char* hint) {
-        throw Error(ErrorCode::usage, "updates cannot be of batches: " + why, where, hint);
+    const bool pool = space.batches->sampling.has_pool();
+    const char* const flag = pool ? "`sampler`" : "`fanout`";
+    const auto refuse = [&](const std::string& why, const char* where, const char* hint) {
+        throw Error(ErrorCode::usage,
+                    (pool ? "updates cannot be of batches: " : "updates cannot draw neighbours: ") + why, where, hint);
     };
     const SelectOptions& options = space.options;
-    if (!space.model.trains()) refuse("an inference makes none", "`sampler`", "leave it out");
+    if (!space.model.trains()) refuse("an inference makes none", flag, "leave it out");
     if (!space.graph->exact())
-        refuse("they are drawn from a graph that is there", "`sampler`", "name the graph's files with `graph`");
+        refuse("they are drawn from a graph that is there", flag, "name the graph's files with `graph`");
+    if (!pool && space.batches->per_update != 1) refuse("each is of one graph", flag, "leave out `sampler`");
     if (problem.loading == Loading::sharded)
         refuse("they are drawn from the whole graph", "`load`", "say `load whole`");
     if (options.space == SearchSpace::paper) refuse("the paper space has no batches", "`space`", "say `space full`");

@@ -1,5 +1,6 @@
 #include "planner/search/costed.hpp"
 
+#include "planner/cost/batches.hpp"
 #include "planner/cost/likely.hpp"
 #include "planner/cost/loading.hpp"
 #include "planner/cost/predict.hpp"
@@ -23,6 +24,11 @@ Prediction as_runs_will(const Space& space, const Schedule& schedule, const Grap
     if (!space.options.drops_features.value_or(true)) leave_out_feature_dropout(schedule, predicted);
     if (!space.model.trains())
         predicted.loading = cost::loading_seconds(schedule, graph, space.record, space.listing, machine);
+    if (space.batches) {
+        predicted.batch_seconds =
+            cost::batch_seconds(*space.batches, schedule.grid, space.widths.front(), graph, machine);
+        predicted.epoch_seconds += predicted.batch_seconds;
+    }
     if (space.drops_attention) cost::add_attention_dropout(schedule, graph, machine, predicted);
     cost::split_into_parts(schedule, machine, predicted);
     return predicted;

@@ -1,5 +1,6 @@
 #include "planner/search/frame_search.hpp"
 
+#include "planner/cost/batches.hpp"
 #include "planner/cost/loading.hpp"
 #include "planner/cost/predict.hpp"
 #include "planner/lower/rules.hpp"
@@ -51,10 +52,10 @@ void FrameSearch::add(const ConfigurationFrame& frame) {
         bounded() ? seconds_of_bounded(frame, switches, sequences) : seconds_of(frame, switches, sequences);
     const std::vector<double> setup =
         bounded() ? std::vector<double>(switches.size(), 0) : setup_seconds(frame, switches, sequences.front());
-    const double dropping = dropout_seconds(frame, switches.front(), sequences.front());
+    const double beside = seconds_beside(frame, switches.front(), sequences.front());
     for (std::size_t c = 0; c < sequences.size(); ++c) {
         for (std::size_t s = 0; s < switches.size(); ++s) {
-            all_.members.push_back({setup[s] + seconds[c][s] + dropping, first_frame + static_cast<std::uint32_t>(s),
+            all_.members.push_back({setup[s] + seconds[c][s] + beside, first_frame + static_cast<std::uint32_t>(s),
                                     first_choices + static_cast<std::uint32_t>(c)});
         }
     }
@@ -64,19 +65,18 @@ double FrameSearch::seconds_of_member(const ConfigurationFrame& frame, const Cho
     const std::vector<Switches> switches{frame.switches};
     if (bounded()) return seconds_of_bounded(frame, switches, {choices}).front().front();
     return setup_seconds(frame, switches, choices).front() +
-           seconds_of_each(frame, switches, {choices}).front().front() +
-           dropout_seconds(frame, frame.switches, choices);
+           seconds_of_each(frame, switches, {choices}).front().front() + seconds_beside(frame, frame.switches, choices);
 }
 
 void FrameSearch::add_deep(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                            std::uint32_t first_frame) {
     auto fastest = fastest_of_deep(space_, frame_with(frame, switches.front()), switches, machine_, graphs_);
     const std::vector<double> setup = setup_seconds(frame, switches, fastest.front().front().choices);
-    const double dropping = dropout_seconds(frame, switches.front(), fastest.front().front().choices);
+    const double beside = seconds_beside(frame, switches.front(), fastest.front().front().choices);
     for (std::size_t s = 0; s < switches.size(); ++s) {
         if (frame.switches.ring) keep_ringing(frame, switches[s], fastest[s]);
         for (const DeepMember& member : fastest[s]) {
-            all_.members.push_back({setup[s] + member.seconds + dropping, first_frame + static_cast<std::uint32_t>(s),
+            all_.members.push_back({setup[s] + member.seconds + beside, first_frame + static_cast<std::uint32_t>(s),
                                     static_cast<std::uint32_t>(all_.choices.size())});
             all_.choices.push_back(member.choices);
         }
@@ -218,9 +218,13 @@ std::vector<double> FrameSearch::setup_seconds(const ConfigurationFrame& frame, 
     return seconds;
 }
 
-double FrameSearch::dropout_seconds(const ConfigurationFrame& frame, const Switches& switches,
-                                    const Choices& choices) const {
+double FrameSearch::seconds_beside(const ConfigurationFrame& frame, const Switches& switches,
+                                   const Choices& choices) const {
     double seconds = 0;
+    if (space_.batches) {
+        const GraphStats& graph = graphs_.numbered(enumerate::numbering_of_batches(*space_.batches, frame.on.grid.x));
+        seconds = cost::batch_seconds(*space_.batches, frame.on.grid, space_.widths.front(), graph, machine_);
+    }
     if (!space_.drops_attention) return seconds;
     const Schedule schedule = lowered(frame, switches, choices);
     const GraphStats& graph = graphs_.numbered(schedule.numbering);

@@ -64,8 +64,9 @@ private:
     // sequences of choices, but for how pieces are cut where buffers are bounded.
     std::vector<double> setup_seconds(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                                       const Choices& choices);
-    // The time for dropping weights of attention, which is the same for all sequences of choices and exchanges.
-    double dropout_seconds(const ConfigurationFrame& frame, const Switches& switches, const Choices& choices) const;
+    // The time for drawing batches and for dropping weights of attention, which is the same for all sequences of
+    // choices and exchanges.
+    double seconds_beside(const ConfigurationFrame& frame, const Switches& switches, const Choices& choices) const;
 
     const Space& space_;
     const Machine& machine_;

@@ -139,10 +139,11 @@ lower::GraphShape shape_of(const Space& space, const ProblemRecord& record, cons
     const GraphStats& graph = *space.graph;
     lower::GraphShape shape;
     shape.vertices = graph.vertices();
-    shape.symmetric = one_copy_serves(graph.symmetric(), record.graph.normalisation);
+    const bool symmetric = graph.symmetric() && (!record.batches || record.batches->sampling.has_pool());
+    shape.symmetric = one_copy_serves(symmetric, record.graph.normalisation);
     shape.nonzeros = graph.nonzeros();
     shape.cache_bytes = cost::gathered_cache_bytes(machine);
-    shape.symmetric_pattern = graph.symmetric();
+    shape.symmetric_pattern = symmetric;
     shape.loss_rows = graph.loss_rows(space.model.depth);
     shape.seed = record.graph.seed;
     shape.optimiser = record.run.optimiser;

@@ -85,6 +85,7 @@ public:
     // Of batches, clones are those of the largest ones (Pool::largest).
     const sample::Pool* pool() const override;
     std::int64_t pool_bytes() const override { return pool() != nullptr ? pool()->bytes() : 0; }
+    BatchMeans batch_means() const override { return pool() != nullptr ? pool()->means() : BatchMeans(); }
     std::shared_ptr<const NumberedCounts> with_clones(Clones&& clones) const override;
 
 private:

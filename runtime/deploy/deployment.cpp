@@ -65,7 +65,7 @@ void Deployment::build(int index, bool last, std::size_t first_step) {
     const double start = clock_.now();
     predicted_ = next.predicted;
     const bool adopts_blocks = blocks.has_value();
-    if (on_batches()) batches_.emplace(next.schedule);
+    if (on_batches()) batches_.emplace(next.schedule, comm_.rank());
     make_executor(on_batches() ? batches_->schedule() : next.schedule,
                   {.state_lives = state_ != nullptr,
                    .graph_stays = !last,
@@ -153,7 +153,7 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
         measured_.epoch = expected_epochs(schedule, *counts, comm_.rank(), first_step_);
         measured_.evaluation = measure::StepLog(expected_bytes(schedule, Phase::evaluation, *counts, comm_.rank()));
         executor_ = std::make_unique<exec::Executor>(schedule, counts, comm_, device_, tracker_, clock_);
-        if (batches_) batches_->begin(counts);
+        if (batches_) batches_->begin(*counts, scales_, plan_.problem.graph.normalisation, options_.work_beside);
         const double start = clock_.now();
         if (blocks) {
             executor_->adopt_blocks(std::move(*blocks));

@@ -58,7 +58,7 @@ void Deployment::settle() {
 
 void Deployment::take_batches(std::int64_t epoch) {
     comm::agree(comm_, [&] {
-        const auto counts = batches_->take(epoch, scales_, plan_.problem.graph.normalisation, dataset_, *executor_);
+        const auto counts = batches_->take(epoch, dataset_, *executor_, clock_);
         measured_.epoch.expect(expected_bytes(batches_->schedule(), Phase::epoch, *counts, comm_.rank()));
     });
 }
@@ -81,6 +81,10 @@ void Deployment::report(RunReport& report) {
         tuning_peak_->measured_bytes =
             static_cast<std::int64_t>(comm::control_max(comm_, static_cast<double>(tuning_peak_->measured_bytes)));
         report.tuning_peak = tuning_peak_;
+    }
+    if (batches_) {
+        report.batches = batches_->totals(comm_);
+        report.batches->predicted_seconds = predicted_.batch_seconds;
     }
     measured_.load_seconds = options_.load_seconds + share_seconds_;
     measured_.peak_bytes = tracker_.peak();

@@ -65,10 +65,15 @@ GroupScales scales_of_groups(const Plan& plan, const Schedule& schedule, const e
         throw Error(ErrorCode::mismatch, "on this graph groups have other clones than in the plan", "plan",
                     "plan again with `graph` and this path");
     const Normalisation normalisation = plan.problem.graph.normalisation;
-    exec::CloneScales scales = counts.pool() != nullptr
-                                   ? exec::scales_of_batches(*counts.clones(), *counts.pool(),
-                                                             schedule.numbering.weighs_batches(), whole, normalisation)
-                                   : exec::scales_of_clones(*counts.clones(), whole, normalisation);
+    const sample::Pool* pool = counts.pool();
+    const auto of_batches = [&] {
+        const bool other = schedule.numbering.batches->sampling.training_graph;
+        return exec::scales_of_batches(*counts.clones(), *pool, schedule.numbering.weighs_batches(),
+                                       other ? data::stored_scales(pool->sampled(), normalisation) : whole,
+                                       normalisation);
+    };
+    exec::CloneScales scales =
+        pool != nullptr ? of_batches() : exec::scales_of_clones(*counts.clones(), whole, normalisation);
     exec::Charge charge(tracker, load::held_bytes({}, scales.scales), exec::Holder::host);
     return {std::move(scales), std::move(charge)};
 }

@@ -22,6 +22,9 @@ struct RunOptions {
     // The weights that a run begins with, checked with check_values(); null: Glorot weights.
     const std::vector<NamedTensor>* weights = nullptr;
     int threads = 1;
+    // Called by a thread that works beside the rank's: takes it to units that the rank's threads leave free. Empty:
+    // there are none.
+    std::function<void()> work_beside;
     kernels::OpenDevice device = [] { return kernels::host_device(kernels::cpu_table()); };
     std::string product_kernel;           // that is wanted, see Device::choose(); empty: the fastest
     comm::OpenCommunicator communicator;  // between such devices; empty where their memory is the hosts'

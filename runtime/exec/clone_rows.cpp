@@ -87,12 +87,13 @@ CloneScales scales_of_clones(const data::Clones& clones, const data::DegreeScale
 }
 
 CloneScales scales_of_batches(const data::Clones& batches, const sample::Pool& pool, bool coefficients,
-                              const data::DegreeScales& whole, Normalisation normalisation) {
+                              const data::DegreeScales& sampled, Normalisation normalisation) {
     if (!coefficients) return {data::stored_scales(batches.graph, normalisation), normalisation};
     std::vector<double> source, target;
     for (const std::int32_t v : batches.vertices.vertex) {
-        source.push_back(whole.source[at(v)]);
-        target.push_back(whole.target[at(v)] * static_cast<double>(pool.batches_with(v)));
+        const std::int64_t sampled_v = pool.sampled(v);
+        source.push_back(sampled.source[at(sampled_v)]);
+        target.push_back(sampled.target[at(sampled_v)] * static_cast<double>(pool.batches_with(sampled_v)));
     }
     return {{std::move(source), std::move(target)}, normalisation};
 }

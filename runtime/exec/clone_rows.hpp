@@ -23,10 +23,10 @@ struct CloneScales {
 // Where clones get sums of each other's, those that their vertices have in the whole graph; else those of their groups'
 // edges. Both have two numbers for each clone.
 CloneScales scales_of_clones(const data::Clones& clones, const data::DegreeScales& whole, Normalisation normalisation);
-// Those of batches: with coefficients those that their vertices have in the whole graph, a target's times the number of
-// batches that have it; else those of the batches' own degrees.
+// Those of batches: with coefficients those that their vertices have in the graph that batches are drawn from, a
+// target's times the number of batches that have it; else those of the batches' own degrees.
 CloneScales scales_of_batches(const data::Clones& batches, const sample::Pool& pool, bool coefficients,
-                              const data::DegreeScales& whole, Normalisation normalisation);
+                              const data::DegreeScales& sampled, Normalisation normalisation);
 
 // Rows of a list that another rank has clones of.
 struct CloneRange {

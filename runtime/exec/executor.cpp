@@ -22,9 +22,19 @@ int rank_in(const Schedule& schedule, const comm::Communicator& comm) {
     return comm.rank();
 }
 
+// Of batches, those of two updates, which have edges of one group, once those of all groups are gone.
+std::int64_t clone_bytes_of(const NumberedCounts& counts) {
+    const data::Clones* clones = counts.clones();
+    if (clones == nullptr) return 0;
+    if (counts.pool() == nullptr) return clones->bytes();
+    std::int64_t edges = 0;
+    for (const data::Csr* matrix : {&clones->graph.out, &clones->graph.in})
+        edges += 4 * matrix->nonzeros() + 4 * std::ssize(matrix->weight);
+    return std::max(clones->bytes(), 2 * (clones->bytes() - edges + edges / clones->groups()));
+}
+
 std::int64_t order_bytes_of(const NumberedCounts& counts) {
-    const std::int64_t clones = counts.clones() != nullptr ? counts.clones()->bytes() : 0;
-    return counts.order().bytes() + clones + counts.pool_bytes();
+    return counts.order().bytes() + clone_bytes_of(counts) + counts.pool_bytes();
 }
 
 }  // namespace
@@ -134,8 +144,12 @@ void Executor::fill(const data::Dataset& dataset, std::size_t first_step) {
 
 void Executor::take_batches(std::shared_ptr<const NumberedCounts> counts, const CloneScales& scales,
                             const data::Dataset& dataset) {
+    const auto vertices = [](const NumberedCounts& of) { return std::span(of.clones()->vertices.vertex); };
+    const bool same_rows = has_batches_ && std::ranges::equal(vertices(*counts_), vertices(*counts));
     counts_ = std::move(counts);
     store_.take_groups(*counts_, scales);
+    has_batches_ = true;
+    if (same_rows) return;
     for (const TensorId id : filled(0)) {
         if (of_groups(schedule(), tensor_of(schedule(), id).space)) fill(id, dataset);
     }

@@ -103,7 +103,8 @@ private:
     void keep_results(const Operation& operation);
 
     std::shared_ptr<const NumberedCounts> counts_;
-    Charge order_;  // of the counts' vertices
+    bool has_batches_ = false;  // that were taken
+    Charge order_;              // of the counts' vertices
     Charge workspace_;
     Store store_;
     comm::Traffic traffic_;

@@ -19,7 +19,9 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <mutex>
+#include <sstream>
 #endif
 
 namespace gnnplan::place {
@@ -129,6 +131,12 @@ Team find_team(comm::Communicator& comm, const UnitSet& own, int threads) {
             static_cast<int>(std::count(ranks.begin(), own_place, here)), threads};
 }
 
+UnitSet all_of(const std::vector<std::string>& lists) {
+    UnitSet all(hwloc_bitmap_alloc());
+    for (const std::string& list : lists) hwloc_bitmap_or(all.get(), all.get(), parse_list(list).get());
+    return all;
+}
+
 std::string joined(const std::vector<std::string>& texts, const std::string& separator) {
     std::string all = texts.front();
     for (std::size_t i = 1; i < texts.size(); ++i) all += separator + texts[i];
@@ -147,6 +155,7 @@ Placement bind_threads(comm::Communicator& comm, int threads) {
     const Attempt mine = attempt(topology.get(), own, find_team(comm, own, threads));
     Placement placement;
     placement.ranks = comm.control_all_gather(mine.units.empty() ? "" : joined(mine.units, " "));
+    if (!mine.units.empty()) placement.free_units = hwloc_bitmap_weight(all_of(mine.units).get()) - threads;
     const std::vector<std::string> warnings = comm.control_all_gather(mine.warning ? mine.note : "");
     const auto warning = std::find_if(warnings.begin(), warnings.end(), [](const auto& text) { return !text.empty(); });
     placement.warning = warning != warnings.end();
@@ -156,6 +165,14 @@ Placement bind_threads(comm::Communicator& comm, int threads) {
     return placement;
 }
 
+void work_beside(const Placement& placement, int rank) {
+    kernels::set_threads(placement.free_units);
+    std::istringstream lists(placement.ranks[static_cast<std::size_t>(rank)]);
+    const std::vector<std::string> units{std::istream_iterator<std::string>(lists), {}};
+    const Topology topology = this_machine();
+    bind_caller(topology.get(), list_of(all_of(units)));
+}
+
 #else
 
 Placement bind_threads(comm::Communicator& comm, int threads) {
@@ -163,6 +180,8 @@ Placement bind_threads(comm::Communicator& comm, int threads) {
     return {std::vector<std::string>(static_cast<std::size_t>(comm.size())),
             "threads are not bound: built without hwloc"};
 }
+
+void work_beside(const Placement&, int) { kernels::set_threads(1); }
 
 #endif
 

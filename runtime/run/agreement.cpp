@@ -24,8 +24,9 @@ std::string text_of(std::optional<Loading> loading) {
 
 std::string text_of(const Batches& batches) {
     const Sampling& of = batches.sampling;
-    return fmt::format("{}:{}:{}:{}, {} an update, coverage {}, coefficients {}, seed {}", io::name_of(of.sampler),
-                       of.budget, of.walk_length, of.clusters, batches.per_update, of.coverage,
+    return fmt::format("{}:{}:{}:{} of {}, {} an update, coverage {}, coefficients {}, seed {}",
+                       io::name_of(of.sampler), of.budget, of.walk_length, of.clusters,
+                       of.training_graph ? "the training vertices" : "all vertices", batches.per_update, of.coverage,
                        of.coefficients ? "on" : "off", of.seed);
 }
 

@@ -65,6 +65,7 @@ private:
     bool first_;
     comm::Heartbeat& heartbeat_;
     measure::SteadyClock clock_;
+    place::Placement placement_;
     std::optional<TraceRecorder> recorder_;
     std::optional<Accuracies> accuracies_;
 };
@@ -161,6 +162,7 @@ void Rank::free_data(deploy::DataHooks& hooks) const {
 template <class Options>
 Options Rank::with_device(Options options) const {
     options.device = [this] { return shared_.backend.open(launch_.local_rank); };
+    if (placement_.free_units > 0) options.work_beside = [this] { place::work_beside(placement_, comm_.rank()); };
     if (!shared_.backend.host_memory) options.communicator = comm::through_hosts;
     return options;
 }
@@ -211,7 +213,7 @@ Computed Rank::compute() {
         launch_.watchdog = of_threads.get();
     }
     if (first_) shared_.observer.begins(shared_.options);
-    const place::Placement placement = place_threads();
+    placement_ = place_threads();
     if (!shared_.backend.host_memory && first_)
         detail("computing on " + shared_.backend.device_name(launch_.local_rank));
     note_other_measurements();
@@ -230,8 +232,8 @@ Computed Rank::compute() {
     heartbeat_.enter(comm::Heartbeat::finishing);
     comm_.barrier();  // what is seen belongs to the communicator, and others may still look
     of_threads.reset();
-    computed.report.placement = shared_.observer.in_words(placement.note);
-    computed.report.oversubscribed = placement.warning;
+    computed.report.placement = shared_.observer.in_words(placement_.note);
+    computed.report.oversubscribed = placement_.warning;
     computed.trace = gather_trace(computed.report);
     return computed;
 }

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string>
 
 namespace gnnplan::sample {
@@ -16,26 +15,14 @@ namespace {
 
 using data::Csr;
 
-// A row without its self loop.
-class OtherEnds {
-public:
-    OtherEnds(const Csr& matrix, std::int32_t vertex)
-        : columns_(matrix.column.data() + matrix.row_start[at(vertex)], at(matrix.degree(vertex))),
-          loop_(std::lower_bound(columns_.begin(), columns_.end(), vertex) - columns_.begin()),
-          has_loop_(loop_ < std::ssize(columns_) && columns_[at(loop_)] == vertex) {}
-
-    std::int64_t size() const { return std::ssize(columns_) - (has_loop_ ? 1 : 0); }
-    std::int32_t operator[](std::int64_t i) const { return columns_[at(has_loop_ && i >= loop_ ? i + 1 : i)]; }
-
-private:
-    std::span<const std::int32_t> columns_;
-    std::int64_t loop_;
-    bool has_loop_;
-};
+// Whether a row of so many nonzeros has one that is no loop.
+bool has_others(const Csr& matrix, std::int32_t vertex, std::int64_t degree) {
+    return degree > 1 || (degree == 1 && matrix.column[at(matrix.row_start[at(vertex)])] != vertex);
+}
 
 bool has_edges(const data::Graph& graph, std::int32_t vertex) {
-    return OtherEnds(graph.matrix(backward_matrix), vertex).size() > 0 ||
-           OtherEnds(graph.matrix(forward_matrix), vertex).size() > 0;
+    const Csr &targets = graph.matrix(backward_matrix), &sources = graph.matrix(forward_matrix);
+    return has_others(targets, vertex, targets.degree(vertex)) || has_others(sources, vertex, sources.degree(vertex));
 }
 
 void check(const Sampling& sampling) {
@@ -98,6 +85,7 @@ std::int64_t Draws::drawn() const {
         case Sampler::node: return sampling_.budget;
         case Sampler::edge: return 2 * sampling_.budget;
         case Sampler::walk: return sampling_.budget * (sampling_.walk_length + 1);
+        case Sampler::neighbours: return graph_.vertices();
         case Sampler::cluster: break;
     }
     return std::max<std::int64_t>(1, graph_.vertices() * sampling_.budget / sampling_.clusters);
@@ -118,6 +106,7 @@ std::vector<std::int32_t> Draws::vertices(std::int64_t batch) const {
         case Sampler::edge: take_edges(numbers, taken); break;
         case Sampler::walk: take_walks(numbers, taken); break;
         case Sampler::cluster: take_clusters(numbers, taken); break;
+        case Sampler::neighbours: throw Error(ErrorCode::internal, "all vertices are in every update");
     }
     std::ranges::sort(taken);
     taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
@@ -135,15 +124,29 @@ std::int32_t Draws::source_of_edge(Numbers& numbers) const {
     }
 }
 
-// The end of a random edge of the vertex that is not the vertex itself; the vertex where it has none.
-std::int32_t Draws::neighbour(std::int32_t vertex, Numbers& numbers, bool both_ways) const {
-    const OtherEnds targets(graph_.matrix(backward_matrix), vertex);
-    const bool of_two = both_ways && !graph_.symmetric;
-    const OtherEnds sources(graph_.matrix(of_two ? forward_matrix : backward_matrix), vertex);
-    const std::int64_t count = targets.size() + (of_two ? sources.size() : 0);
-    if (count == 0) return vertex;
-    const std::int64_t i = numbers.below(count);
-    return i < targets.size() ? targets[i] : sources[i - targets.size()];
+// The end of a random edge of the vertex that is not the vertex itself; the vertex where it has none. A loop is drawn
+// again.
+std::int32_t Draws::target_of(std::int32_t vertex, Numbers& numbers) const {
+    const Csr& targets = graph_.matrix(backward_matrix);
+    const std::int64_t begin = targets.row_start[at(vertex)], degree = targets.degree(vertex);
+    if (!has_others(targets, vertex, degree)) return vertex;
+    for (;;) {
+        const std::int32_t end = targets.column[at(begin + numbers.below(degree))];
+        if (end != vertex) return end;
+    }
+}
+
+// The same of a vertex of with_edges_, in both directions.
+std::int32_t Draws::neighbour_of(std::int32_t vertex, Numbers& numbers) const {
+    if (graph_.symmetric) return target_of(vertex, numbers);
+    const Csr &targets = graph_.matrix(backward_matrix), &sources = graph_.matrix(forward_matrix);
+    const std::int64_t out = targets.degree(vertex);
+    for (;;) {
+        const std::int64_t i = numbers.below(out + sources.degree(vertex));
+        const std::int32_t end = i < out ? targets.column[at(targets.row_start[at(vertex)] + i)]
+                                         : sources.column[at(sources.row_start[at(vertex)] + i - out)];
+        if (end != vertex) return end;
+    }
 }
 
 void Draws::take_nodes(Numbers& numbers, std::vector<std::int32_t>& taken) const {
@@ -159,7 +162,7 @@ void Draws::take_edges(Numbers& numbers, std::vector<std::int32_t>& taken) const
         numbers.begin(i);
         const std::int32_t end = with_edges_[at(numbers.below(std::ssize(with_edges_)))];
         taken.push_back(end);
-        taken.push_back(neighbour(end, numbers, true));
+        taken.push_back(neighbour_of(end, numbers));
     }
 }
 
@@ -169,7 +172,7 @@ void Draws::take_walks(Numbers& numbers, std::vector<std::int32_t>& taken) const
         auto here = static_cast<std::int32_t>(numbers.below(graph_.vertices()));
         taken.push_back(here);
         for (std::int64_t step = 0; step < sampling_.walk_length; ++step) {
-            here = neighbour(here, numbers, false);
+            here = target_of(here, numbers);
             taken.push_back(here);
         }
     }

@@ -30,7 +30,8 @@ private:
     class Numbers;
 
     std::int32_t source_of_edge(Numbers& numbers) const;
-    std::int32_t neighbour(std::int32_t vertex, Numbers& numbers, bool both_ways) const;
+    std::int32_t target_of(std::int32_t vertex, Numbers& numbers) const;
+    std::int32_t neighbour_of(std::int32_t vertex, Numbers& numbers) const;
     void take_nodes(Numbers& numbers, std::vector<std::int32_t>& taken) const;
     void take_edges(Numbers& numbers, std::vector<std::int32_t>& taken) const;
     void take_walks(Numbers& numbers, std::vector<std::int32_t>& taken) const;

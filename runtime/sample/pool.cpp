@@ -2,6 +2,7 @@
 
 #include "runtime/graph/row_parts.hpp"
 #include "runtime/graph/subset.hpp"
+#include "runtime/sample/masks.hpp"
 
 #include <gnnplan/base/at.hpp>
 #include <gnnplan/base/error.hpp>
@@ -25,20 +26,44 @@ void refuse_too_many(const Sampling& sampling, const Draws& draws, std::int64_t 
                 {}, "draw more for each batch, or cover less");
 }
 
+std::vector<std::int32_t> training_vertices(const std::vector<std::uint8_t>& subset) {
+    std::vector<std::int32_t> training;
+    for (std::size_t v = 0; v < subset.size(); ++v) {
+        if (subset[v] == data::train) training.push_back(static_cast<std::int32_t>(v));
+    }
+    if (training.empty())
+        throw Error(ErrorCode::usage, "no vertex trains, so there is no graph of such to draw batches from", {},
+                    "sample all vertices");
+    return training;
+}
+
 void add_one(std::int32_t& count) { std::atomic_ref(count).fetch_add(1, std::memory_order_relaxed); }
 
 }  // namespace
 
 Pool::Pool(const data::Graph& graph, std::vector<std::uint8_t> subset, const Sampling& sampling)
-    : graph_(graph), subset_(std::move(subset)), sampling_(sampling), draws_(graph, sampling) {
+    : all_vertices_(graph.vertices()),
+      vertex_(sampling.training_graph && !subset.empty() ? training_vertices(subset) : std::vector<std::int32_t>()),
+      own_(vertex_.empty() ? data::Graph() : induced_graph(graph, vertex_)),
+      graph_(vertex_.empty() ? graph : own_),
+      subset_(vertex_.empty() ? std::move(subset) : std::vector<std::uint8_t>()),
+      sampling_(sampling),
+      draws_(graph_, sampling) {
     ensure(subset_.empty() || std::ssize(subset_) == graph.vertices(), "one subset for each vertex");
-    for (std::int64_t v = 0; v < graph.vertices(); ++v) training_ += trains(v) ? 1 : 0;
-    if (sampling.coefficients) {
-        of_vertices_.assign(at(graph.vertices()), 0);
-        of_sources_.assign(at(graph.nonzeros()), 0);
-        if (!graph.symmetric) of_targets_.assign(at(graph.nonzeros()), 0);
+    if (!vertex_.empty()) number_.assign(at(graph.vertices()), -1);
+    for (std::size_t i = 0; i < vertex_.size(); ++i) number_[at(vertex_[i])] = static_cast<std::int32_t>(i);
+    for (std::int64_t v = 0; v < graph_.vertices(); ++v) training_ += trains(v) ? 1 : 0;
+    if (!sampling.has_pool()) {
+        const data::Csr& sources = graph_.matrix(forward_matrix);
+        sizes_.push_back({graph_.vertices(), masked_nonzeros(graph_, sampling.budget), training_, sources.nonzeros()});
+        return;
     }
-    refuse_too_many(sampling, draws_, graph.vertices());
+    if (sampling.coefficients) {
+        of_vertices_.assign(at(graph_.vertices()), 0);
+        of_sources_.assign(at(graph_.nonzeros()), 0);
+        if (!graph_.symmetric) of_targets_.assign(at(graph_.nonzeros()), 0);
+    }
+    refuse_too_many(sampling, draws_, graph_.vertices());
     draw_all();
     uncovered_ = std::ranges::count(of_sources_, 0);
 }
@@ -52,10 +77,11 @@ std::int64_t Pool::batches_of_epoch() const {
 
 // Some batches at a time, as nobody knows how many are wanted before their vertices are there.
 void Pool::draw_all() {
-    constexpr std::int64_t batches_of_thread = 4;
+    constexpr std::int64_t batches_of_thread = 4, most = 4096;
     const std::int64_t threads = kernels::max_threads();
+    const std::int64_t worth_it = std::min(most, kernels::serial_work / draws_.drawn());
     std::vector<Induced> rooms(at(threads), Induced(graph_.vertices()));
-    std::vector<std::vector<std::int32_t>> drawn(at(threads * batches_of_thread));
+    std::vector<std::vector<std::int32_t>> drawn(at(std::max(threads * batches_of_thread, worth_it)));
     std::int64_t wanted = std::max<std::int64_t>(1, sampling_.coverage * graph_.vertices());
     while (wanted > 0) {
         const std::int64_t first = batches();
@@ -74,7 +100,11 @@ void Pool::draw_all() {
 void Pool::count(std::int64_t batch, std::span<const std::int32_t> vertices, Induced& room) {
     BatchSize& size = sizes_[at(batch)];
     room.choose(vertices);
-    for (const std::int32_t v : vertices) size.training += trains(v) ? 1 : 0;
+    for (const std::int32_t v : vertices) {
+        size.training += trains(v) ? 1 : 0;
+        size.looked_at += graph_.matrix(backward_matrix).degree(v);
+        if (!graph_.symmetric) size.looked_at += graph_.matrix(forward_matrix).degree(v);
+    }
     room.visit(graph_.matrix(forward_matrix), [&](std::int64_t e, std::int64_t, std::int32_t) {
         ++size.nonzeros;
         if (sampling_.coefficients) add_one(of_sources_[at(e)]);
@@ -89,97 +119,24 @@ void Pool::count(std::int64_t batch, std::span<const std::int32_t> vertices, Ind
     room.choose({});
 }
 
-data::Clones Pool::graphs(std::span<const std::int64_t> numbers, Induced& room) const {
-    data::Clones made = none();
-    for (const std::int64_t batch : numbers) {
-        add_batch(batch, room, made);
-        made.first.push_back(std::ssize(made.vertices.vertex));
+BatchMeans Pool::means() const {
+    BatchMeans sums;
+    for (const BatchSize& size : sizes_) {
+        sums.vertices += static_cast<double>(size.vertices);
+        sums.nonzeros += static_cast<double>(size.nonzeros);
+        sums.looked_at += static_cast<double>(size.looked_at);
     }
-    return made;
-}
-
-data::Clones Pool::none() const {
-    data::Clones made;
-    made.graph.symmetric = graph_.symmetric;
-    made.graph.weighted = graph_.weighted || sampling_.coefficients;
-    made.graph.share = true;
-    made.graph.out.row_start = {0};
-    if (!graph_.symmetric) made.graph.in.row_start = {0};
-    made.first = {0};
-    return made;
-}
-
-void Pool::add_batch(std::int64_t batch, Induced& room, data::Clones& made) const {
-    const std::vector<std::int32_t> vertices = draws_.vertices(batch);
-    const std::int64_t first = std::ssize(made.vertices.vertex);
-    room.choose(vertices);
-    add_matrix(backward_matrix, first, room, made.graph.out);
-    if (!graph_.symmetric) add_matrix(forward_matrix, first, room, made.graph.in);
-    room.choose({});
-    for (const std::int32_t v : vertices) {
-        made.vertices.vertex.push_back(v);
-        made.counts_as.push_back(counts_as(v, batch));
-    }
-    set_vertices(made);
-}
-
-void Pool::set_vertices(data::Clones& made) const {
-    const std::int64_t clones = std::ssize(made.vertices.vertex);
-    for (data::Csr* matrix : {&made.graph.out, &made.graph.in}) {
-        if (matrix == &made.graph.in && graph_.symmetric) continue;
-        matrix->row_start.resize(at(clones + 1), matrix->nonzeros());
-        matrix->vertices = clones;
-    }
-}
-
-data::Clones Pool::largest(int batches, int groups) const {
-    const auto most = [&](auto member) { return std::ranges::max_element(sizes_, {}, member) - sizes_.begin(); };
-    const std::int64_t widest = most(&BatchSize::nonzeros), longest = most(&BatchSize::vertices);
-    Induced room(graph_.vertices());
-    data::Clones made = none();
-    const std::int64_t of_group = batches / groups * sizes_[at(longest)].vertices;
-    const bool as_many = of_group * groups == graph_.vertices();
-    for (int group = 0; group < groups; ++group) {
-        for (int batch = 0; batch < batches / groups; ++batch) add_batch(widest, room, made);
-        const std::int64_t end = made.first.back() + of_group + (as_many && group + 1 == groups ? 1 : 0);
-        made.vertices.vertex.resize(at(end), 0);
-        made.counts_as.resize(at(end), 0.0F);
-        set_vertices(made);
-        made.first.push_back(end);
-    }
-    return made;
+    const auto count = static_cast<double>(sizes_.size());
+    return {sums.vertices / count, sums.nonzeros / count, sums.looked_at / count};
 }
 
 std::int64_t Pool::bytes() const {
     const auto counts = of_vertices_.size() + of_sources_.size() + of_targets_.size();
+    // With the scales of the training vertices' graph.
+    const std::int64_t own = vertex_.empty() ? 0 : bytes_of(own_) + 20 * std::ssize(vertex_) + 4 * std::ssize(number_);
     return static_cast<std::int64_t>(sizes_.size() * sizeof(BatchSize) + counts * sizeof(std::int32_t) +
                                      subset_.size()) +
-           draws_.bytes() + 4 * graph_.vertices();
-}
-
-// Columns count from the first vertex of the batch.
-void Pool::add_matrix(MatrixId which, std::int64_t first, const Induced& room, data::Csr& made) const {
-    const data::Csr& matrix = graph_.matrix(which);
-    if (made.row_start.empty()) made.row_start.push_back(0);
-    std::int64_t row = 0;
-    const auto finish_rows = [&](std::int64_t until) {
-        for (; row < until; ++row) made.row_start.push_back(made.nonzeros());
-    };
-    room.visit(matrix, [&](std::int64_t e, std::int64_t i, std::int32_t j) {
-        finish_rows(i);
-        made.column.push_back(static_cast<std::int32_t>(first + j));
-        if (!matrix.weighted() && !sampling_.coefficients) return;
-        const float weight = matrix.weighted() ? matrix.weight[at(e)] : 1;
-        made.weight.push_back(sampling_.coefficients ? weight / static_cast<float>(batches_with(which, e)) : weight);
-    });
-    finish_rows(room.size());
-}
-
-float Pool::counts_as(std::int64_t vertex, std::int64_t batch) const {
-    if (!trains(vertex)) return 0;
-    const double of = sampling_.coefficients ? static_cast<double>(batches()) : static_cast<double>(training_);
-    const std::int64_t over = sampling_.coefficients ? batches_with(vertex) : sizes_[at(batch)].training;
-    return static_cast<float>(of / static_cast<double>(over));
+           draws_.bytes() + 4 * graph_.vertices() + own;
 }
 
 }  // namespace gnnplan::sample

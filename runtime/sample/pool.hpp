@@ -17,8 +17,9 @@ namespace gnnplan::sample {
 
 struct BatchSize {
     std::int64_t vertices = 0;
-    std::int64_t nonzeros = 0;  // of A^T, and of A
-    std::int64_t training = 0;  // vertices that train
+    std::int64_t nonzeros = 0;   // of A^T, and of A
+    std::int64_t training = 0;   // vertices that train
+    std::int64_t looked_at = 0;  // nonzeros of the graph in the rows of its vertices, of all matrices
     bool operator==(const BatchSize&) const = default;
 };
 
@@ -26,19 +27,26 @@ class Pool {
 public:
     // Draws and counts all batches, with the threads of the rank: about `coverage` visits of each nonzero. The graph
     // outlives the pool; `subset` holds a Subset for each vertex; empty, all train. Takes 4 bytes for each nonzero and
-    // vertex where there are coefficients. Throws what Draws throws, and Error{usage} for more than ten million
-    // batches.
+    // vertex where there are coefficients, and a graph of the training vertices where batches are of these. Throws what
+    // Draws throws, and Error{usage} for more than ten million batches and where no vertex trains.
     Pool(const data::Graph& graph, std::vector<std::uint8_t> subset, const Sampling& sampling);
 
     const std::vector<BatchSize>& sizes() const { return sizes_; }
-    std::int64_t batches() const { return std::ssize(sizes_); }
+    // 0 where every update draws anew, so that numbers have no end: sizes() has one then, that of all.
+    std::int64_t batches() const { return sampling_.has_pool() ? std::ssize(sizes_) : 0; }
+    const BatchSize& size_of(std::int64_t batch) const { return sizes_[sampling_.has_pool() ? at(batch) : 0]; }
+    BatchMeans means() const;
     // As many as draw each vertex of the graph once in the mean, the same ones in a batch counted again.
     std::int64_t batches_of_epoch() const;
     // Edges of the graph that no batch has: nonzeros of A^T. Counted where there are coefficients.
     std::int64_t uncovered() const { return uncovered_; }
 
-    // In how many batches a vertex, and the edge of a nonzero of A^T or A, are; where there are coefficients.
-    std::int64_t batches_with(std::int64_t vertex) const { return of_vertices_[at(vertex)]; }
+    // The graph that batches are drawn from, and the number in it of a vertex of the whole graph that it has.
+    const data::Graph& sampled() const { return graph_; }
+    std::int64_t sampled(std::int64_t vertex) const { return number_.empty() ? vertex : number_[at(vertex)]; }
+    // In how many batches a vertex of that graph, and the edge of a nonzero of A^T or A, are; where there are
+    // coefficients.
+    std::int64_t batches_with(std::int64_t vertex) const { return sampling_.has_pool() ? of_vertices_[at(vertex)] : 1; }
     std::int64_t batches_with(MatrixId matrix, std::int64_t nonzero) const {
         return (of_targets(matrix) ? of_targets_ : of_sources_)[at(nonzero)];
     }
@@ -47,8 +55,9 @@ public:
     // batches that have it; values are to be scaled by batches_with(target) besides, so that a target's sum is unbiased
     // over the batches that have it (equation 2 of the paper, of the target). A vertex's loss counts as the number of
     // batches over those that have it, so that losses over the pool are in the mean that of the graph; without
-    // coefficients, as training vertices of the graph over those of its batch.
-    data::Clones graphs(std::span<const std::int64_t> numbers, Induced& room) const;
+    // coefficients, as training vertices of the graph over those of its batch. Only the batches at the positions `own`
+    // are drawn: the others have as many vertices as if they were, without edges, and nobody knows which.
+    data::Clones graphs(std::span<const std::int64_t> numbers, Range own, Induced& room) const;
     // Graphs of so many groups that those of no `batches` batches exceed: each group has the batch with most nonzeros
     // as often as it has batches, and vertices without edges until it has as many as the largest batches have. They
     // have another number of vertices than the graph in all.
@@ -60,12 +69,21 @@ private:
     void draw_all();
     void count(std::int64_t batch, std::span<const std::int32_t> vertices, Induced& room);
     data::Clones none() const;
+    void add_mask(std::int64_t number, data::Clones& made) const;
     void add_batch(std::int64_t batch, Induced& room, data::Clones& made) const;
+    void add_vertices(std::int64_t until, data::Clones& made) const;
     void set_vertices(data::Clones& made) const;
     void add_matrix(MatrixId which, std::int64_t first, const Induced& room, data::Csr& made) const;
+    float weight(MatrixId which, const data::Csr& matrix, std::int64_t nonzero) const;
     float counts_as(std::int64_t vertex, std::int64_t batch) const;
     bool trains(std::int64_t vertex) const;
 
+    std::int64_t vertex(std::int64_t sampled) const { return vertex_.empty() ? sampled : vertex_[at(sampled)]; }
+
+    std::int64_t all_vertices_;
+    // Where batches are of the training vertices, these, the number of each among them, or -1, and their graph.
+    std::vector<std::int32_t> vertex_, number_;
+    data::Graph own_;
     const data::Graph& graph_;
     std::vector<std::uint8_t> subset_;
     std::int64_t training_ = 0;

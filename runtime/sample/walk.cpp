@@ -24,6 +24,10 @@ void Walk::draw_order(std::int64_t round) {
 std::vector<std::int64_t> Walk::of_update(std::int64_t update, int per_update) {
     std::vector<std::int64_t> numbers;
     for (std::int64_t place = update * per_update; place < (update + 1) * per_update; ++place) {
+        if (batches_ == 0) {
+            numbers.push_back(place);
+            continue;
+        }
         draw_order(place / batches_);
         numbers.push_back(order_[at(place % batches_)]);
     }

@@ -1,4 +1,5 @@
-// The way of a run through a pool: all batches in a drawn order, then all of them in another one.
+// The way of a run through a pool: all batches in a drawn order, then all of them in another one. Without a pool, which
+// has no batches then, one number after the other.
 #pragma once
 
 #include <cstdint>

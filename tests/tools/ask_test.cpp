@@ -128,10 +128,10 @@ TEST(Ask, ErrorsNameTheOption) {
     Shape shape;
     shape.graph = "reddit";
     Network drawing;
-    drawing.fanout = {5};
+    drawing.fanout = {5, 4};
     const Error training = error_of([&] { load_problem(shape, {}, drawing); });
     EXPECT_EQ(option_of(training), "fanout");
-    EXPECT_EQ(training.hint(), "add `task infer`");
+    EXPECT_EQ(training.hint(), "give one number");
     EXPECT_EQ(option_of(error_of([&] { check_partition(true, shape, std::nullopt); })), "partition");
     GraphReading from_one;
     from_one.index_base = data::IndexBase::one;

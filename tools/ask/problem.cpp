@@ -228,8 +228,11 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
     record.model = network.model;
     record.model.aggregator = models::find(record.model.name, record.model.aggregator).name;
     record.fanout = fanout_of(network, shape);
-    search::check_draws(record.task == Task::train, record.fanout);
     record.batches = network.batches;
+    if (record.task == Task::train && !record.fanout.empty()) {
+        record.batches = search::drawn_updates(record.fanout, record.batches);
+        record.fanout.clear();
+    }
     if (record.batches) record.batches->sampling.seed = reading.seed;
     record.loading = network.loading.value_or(record.task == Task::infer ? Loading::sharded : Loading::whole);
     graph.form = models::matrix_of(record.model, reading.normalisation);

@@ -63,6 +63,14 @@ std::string batches_line(const Plan& plan, const GraphStats& graph) {
     const Schedule& schedule = plan.candidates.front().schedule;
     const auto numbered = graph.numbered(schedule.numbering);
     const sample::Pool* pool = dynamic_cast<const data::NumberedCounts&>(*numbered).pool();
+    const Sampling& sampling = plan.problem.batches->sampling;
+    if (!sampling.has_pool()) {
+        return labelled("draws", fmt::format("{} in-neighbours of each vertex, anew for each epoch, which all layers "
+                                             "share: {} of {} nonzeros",
+                                             format_count(sampling.budget),
+                                             format_count(static_cast<std::int64_t>(pool->means().nonzeros)),
+                                             format_count(graph.nonzeros())));
+    }
     const int per_update = plan.problem.batches->per_update, groups = schedule.grid.x, ranks = schedule.grid.y;
     std::int64_t vertices = 0;
     for (const sample::BatchSize& size : pool->sizes()) vertices += size.vertices;
@@ -76,8 +84,8 @@ std::string batches_line(const Plan& plan, const GraphStats& graph) {
             format_count(pool->batches()), mean,
             pool->uncovered() > 0 ? fmt::format(", and none has {} of the nonzeros", format_count(pool->uncovered()))
                                   : "",
-            format_count(
-                ceil_divide(static_cast<std::int64_t>(static_cast<double>(graph.vertices()) / mean), per_update))));
+            format_count(ceil_divide(static_cast<std::int64_t>(static_cast<double>(pool->sampled().vertices()) / mean),
+                                     per_update))));
 }
 
 // The neighbours that layers draw, and how much of the graph that leaves.

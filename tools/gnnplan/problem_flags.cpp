@@ -213,8 +213,9 @@ void add_task_flags(CLI::App& command, ModelFlags& model) {
         ->type_name("whole|sharded");
     command
         .add_option("--fanout", model.fanout,
-                    "How many in-neighbours of each vertex an inference draws: one number per layer (the first layer's "
-                    "first), one number for all layers, or full (all neighbours are read)")
+                    "How many in-neighbours of each vertex are drawn: by an inference one number per layer (the first "
+                    "layer's first) or one for all layers, by a training one number for each update; or full (all "
+                    "neighbours are read)")
         ->type_name("K,K,...|full")
         ->capture_default_str();
 }
@@ -241,6 +242,13 @@ void add_batch_flags(CLI::App& command, ModelFlags& model) {
                     "those of the graph: on, or off")
         ->check(CLI::IsMember({"on", "off"}))
         ->type_name("on|off")
+        ->capture_default_str()
+        ->needs(sampler);
+    command
+        .add_option("--sampled-graph", model.sampled_graph,
+                    "Whether batches are of all vertices, or of those that train and the edges among them")
+        ->check(CLI::IsMember({"all", "train"}))
+        ->type_name("all|train")
         ->capture_default_str()
         ->needs(sampler);
 }

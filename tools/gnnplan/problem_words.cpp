@@ -117,6 +117,7 @@ std::optional<Batches> batches_of(const ModelFlags& flags) {
     Batches batches{parse_sampler(*flags.sampler), static_cast<int>(flags.batches_per_update)};
     batches.sampling.coverage = flags.coverage;
     batches.sampling.coefficients = flags.coefficients == "on";
+    batches.sampling.training_graph = flags.sampled_graph == "train";
     return batches;
 }
 

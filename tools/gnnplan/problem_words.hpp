@@ -33,6 +33,7 @@ struct ModelFlags {
     std::int64_t batches_per_update = 1;
     std::int64_t coverage = 50;
     std::string coefficients = "on";
+    std::string sampled_graph = "all";
     std::string name = "gcn";
     std::string aggregator;  // "": the model's default
     bool bias = false;

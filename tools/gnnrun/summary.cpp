@@ -165,6 +165,18 @@ std::string time_lines(const RunReport& report, const Machine& machine) {
     return lines + "\n";
 }
 
+// How long updates waited for their batches.
+std::string batches_line(const RunReport& report, const Machine& machine) {
+    if (!report.batches) return "";
+    const BatchTotals& batches = *report.batches;
+    return labelled(
+        "batches",
+        fmt::format("of an update {}: drawing {}{}, cutting {}; {} predicted for both", batches.per_update,
+                    format_seconds(batches.draw_seconds), batches.drawn_ahead ? " (while the one before trains)" : "",
+                    format_seconds(batches.cut_seconds), format_seconds(batches.predicted_seconds, machine)),
+        text_begin);
+}
+
 std::string best_line(const RunReport& report) {
     if (!report.best_epoch) return "";
     return fmt::format("best        epoch {}: {}\n", *report.best_epoch,
@@ -220,7 +232,8 @@ std::string summary(const RunReport& report, const Machine& machine, bool color)
         return outcome + "trained     nothing: the checkpoint is of the end of the run\n" + written_lines(report);
     const std::string steps = report.steps.empty() ? "" : "\n" + step_table(report, machine, color) + "\n";
     return outcome + configuration_line(report) + steps + worst_step(report.steps, machine) +
-           time_lines(report, machine) + left + checkpoint_line(report) + written_lines(report) + peak_lines(report);
+           batches_line(report, machine) + time_lines(report, machine) + left + checkpoint_line(report) +
+           written_lines(report) + peak_lines(report);
 }
 
 }  // namespace gnnplan::tools

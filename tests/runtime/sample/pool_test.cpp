@@ -94,6 +94,8 @@ TEST(Pool, CountsItsBatches) {
             for (std::int64_t v = 0; v < graph.vertices(); ++v) {
                 if (!has[at(b)][at(v)]) continue;
                 ++size.vertices;
+                size.looked_at += graph.matrix(backward_matrix).degree(v);
+                if (!graph.symmetric) size.looked_at += graph.matrix(forward_matrix).degree(v);
                 if (subset[at(v)] == 0) ++size.training;
             }
             for (const Entry& e : entries(graph.matrix(forward_matrix)))
@@ -134,7 +136,7 @@ double largest_bias(const Graph& graph, const Pool& pool, bool target, bool roun
     Induced room(graph.vertices());
     for (std::int64_t b = 0; b < pool.batches(); ++b) {
         const std::vector<std::int64_t> numbers{b};
-        const data::Clones made = pool.graphs(numbers, room);
+        const data::Clones made = pool.graphs(numbers, {0, std::ssize(numbers)}, room);
         for (const Entry& e : entries(made.graph.matrix(forward_matrix))) {
             const std::int64_t v = made.vertices.vertex_at(e.row), u = made.vertices.vertex_at(e.column);
             const auto first = matrix.column.begin() + matrix.row_start[at(v)];
@@ -170,7 +172,7 @@ TEST(Pool, CountsTheLossOfAVertexOnceInTheMean) {
         for (const std::uint8_t s : subset) training += s == 0 ? 1 : 0;
         for (std::int64_t b = 0; b < pool.batches(); ++b) {
             const std::vector<std::int64_t> numbers{b};
-            const data::Clones made = pool.graphs(numbers, room);
+            const data::Clones made = pool.graphs(numbers, {0, std::ssize(numbers)}, room);
             double of_batch = 0;
             for (std::size_t i = 0; i < made.counts_as.size(); ++i) {
                 counted[at(made.vertices.vertex[i])] += static_cast<double>(made.counts_as[i]);
@@ -195,7 +197,7 @@ TEST(Pool, MakesGraphsOfBatches) {
         const auto has = membership(graph, sampling, pool.batches());
         const std::vector<std::int64_t> numbers{4, 0, 2};
         Induced room(graph.vertices());
-        const data::Clones made = pool.graphs(numbers, room);
+        const data::Clones made = pool.graphs(numbers, {0, std::ssize(numbers)}, room);
         ASSERT_EQ(made.groups(), 3);
         for (const MatrixId which : {forward_matrix, backward_matrix}) {
             const Csr& matrix = made.graph.matrix(which);
@@ -222,6 +224,106 @@ TEST(Pool, MakesGraphsOfBatches) {
         const Graph& batches = made.graph;
         EXPECT_EQ(data::transpose(batches.out), batches.matrix(forward_matrix));
     });
+}
+
+// A rank draws the batches of its own group, and knows of the others how many vertices they have.
+TEST(Pool, MakesGraphsOfOneGroupAsOfAll) {
+    for_all_pools([](const Graph& graph, const Sampling&, const auto&, const Pool& pool) {
+        const std::vector<std::int64_t> numbers{4, 0, 2, 1};
+        Induced room(graph.vertices());
+        const data::Clones all = pool.graphs(numbers, {0, 4}, room);
+        const data::Clones made = pool.graphs(numbers, {1, 3}, room);
+        ASSERT_EQ(made.first, all.first);
+        const Range own{all.first[1], all.first[3]};
+        for (const MatrixId which : {forward_matrix, backward_matrix}) {
+            const Csr& some = made.graph.matrix(which);
+            ASSERT_EQ(some.rows(), all.first.back());
+            std::vector<Entry> wanted = entries(all.graph.matrix(which));
+            std::erase_if(wanted, [&](const Entry& e) { return e.row < own.begin || e.row >= own.end; });
+            const std::vector<Entry> found = entries(some);
+            ASSERT_EQ(found.size(), wanted.size());
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                EXPECT_EQ(found[i].row, wanted[i].row);
+                EXPECT_EQ(found[i].column, wanted[i].column);
+                EXPECT_EQ(found[i].weight, wanted[i].weight);
+            }
+        }
+        for (std::int64_t clone = 0; clone < all.first.back(); ++clone) {
+            const bool is_own = own.begin <= clone && clone < own.end;
+            EXPECT_EQ(made.counts_as[at(clone)], is_own ? all.counts_as[at(clone)] : 0);
+            if (is_own) {
+                EXPECT_EQ(made.vertices.vertex[at(clone)], all.vertices.vertex[at(clone)]);
+            }
+        }
+    });
+}
+
+// The same batches as of the training vertices' graph alone.
+TEST(Pool, MayBeOfTheTrainingVertices) {
+    for (const Graph& graph : graphs()) {
+        const std::vector<std::uint8_t> subset = data::testing::third_trains(graph);
+        std::vector<std::int32_t> training;
+        for (std::size_t v = 0; v < subset.size(); ++v) {
+            if (subset[v] == 0) training.push_back(static_cast<std::int32_t>(v));
+        }
+        const Graph alone = induced_graph(graph, training);
+        for (const MatrixId which : {forward_matrix, backward_matrix}) {
+            const auto all = data::testing::dense_pattern(graph, which.transposed);
+            const auto some = data::testing::dense_pattern(alone, which.transposed);
+            for (std::size_t i = 0; i < training.size(); ++i) {
+                for (std::size_t j = 0; j < training.size(); ++j)
+                    ASSERT_EQ(some[i][j], all[at(training[i])][at(training[j])]);
+            }
+        }
+        Sampling sampling{.sampler = Sampler::walk, .budget = 3, .walk_length = 2, .coverage = 30, .seed = 9};
+        const Pool wanted(alone, {}, sampling);
+        sampling.training_graph = true;
+        const Pool pool(graph, subset, sampling);
+        ASSERT_EQ(pool.sizes(), wanted.sizes());
+        Induced room(graph.vertices());
+        const std::vector<std::int64_t> numbers{0, 1};
+        const data::Clones made = pool.graphs(numbers, {0, 2}, room), other = wanted.graphs(numbers, {0, 2}, room);
+        EXPECT_EQ(made.graph.out, other.graph.out);
+        EXPECT_EQ(made.counts_as, other.counts_as);
+        for (std::size_t i = 0; i < made.vertices.vertex.size(); ++i) {
+            EXPECT_EQ(made.vertices.vertex[i], training[at(other.vertices.vertex[i])]);
+            EXPECT_EQ(pool.sampled(made.vertices.vertex[i]), other.vertices.vertex[i]);
+        }
+    }
+    const Graph graph = data::testing::random_graph(30, 80, true, true, 1);
+    Sampling sampling{.sampler = Sampler::walk, .budget = 3, .walk_length = 2, .training_graph = true};
+    EXPECT_THROW(Pool(graph, std::vector<std::uint8_t>(30, 2), sampling), Error) << "no vertex trains";
+}
+
+// Each update draws anew; edges that are left out are weighed by those that are there.
+TEST(Pool, DrawsNeighboursForEachUpdate) {
+    for (const Graph& graph : graphs()) {
+        constexpr std::int64_t fanout = 2;
+        const Pool pool(graph, {}, {.sampler = Sampler::neighbours, .budget = fanout, .seed = 4});
+        EXPECT_EQ(pool.batches(), 0);
+        Induced room(graph.vertices());
+        std::vector<double> mean(at(graph.nonzeros()), 0);
+        constexpr int updates = 2'000;
+        const Csr& all = graph.matrix(forward_matrix);
+        for (std::int64_t update = 0; update < updates; ++update) {
+            const data::Clones made = pool.graphs(std::vector<std::int64_t>{update}, {0, 1}, room);
+            const Csr& sources = made.graph.matrix(forward_matrix);
+            ASSERT_EQ(sources.nonzeros(), pool.sizes().front().nonzeros);
+            ASSERT_EQ(data::transpose(sources), made.graph.matrix(backward_matrix));
+            for (const Entry& e : entries(sources)) {
+                const auto first = all.column.begin() + all.row_start[at(e.row)];
+                const auto found = std::find(first, first + all.degree(e.row), static_cast<std::int32_t>(e.column));
+                ASSERT_NE(found, first + all.degree(e.row));
+                mean[at(found - all.column.begin())] += e.weight / updates;
+            }
+        }
+        for (const Entry& e : entries(all)) {
+            // The deviation of a weight of degree / fanout with the chance fanout / degree, over all updates.
+            const double deviation =
+                std::abs(e.weight) * std::sqrt(static_cast<double>(all.degree(e.row)) / fanout / updates);
+            EXPECT_NEAR(mean[at(e.nonzero)], e.weight, 6 * deviation);
+        }
+    }
 }
 
 TEST(Pool, IsTheSameHoweverManyThreadsCount) {
@@ -258,7 +360,7 @@ TEST(Pool, TheLargestGraphsHaveRoomForAnyBatches) {
                 ASSERT_EQ(most.groups(), groups);
                 EXPECT_NE(most.first.back(), graph.vertices());
                 for (std::int64_t update = 0; update < 20; ++update) {
-                    const data::Clones some = pool.graphs(walk.of_update(update, batches), room);
+                    const data::Clones some = pool.graphs(walk.of_update(update, batches), {0, batches}, room);
                     for (int group = 0; group < groups; ++group) {
                         const std::int64_t begin = some.first[at(group * batches / groups)];
                         const std::int64_t end = some.first[at((group + 1) * batches / groups)];

@@ -12,6 +12,7 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <set>
@@ -150,6 +151,41 @@ Batches walks(int per_update, bool coefficients = true) {
             per_update};
 }
 
+Batches neighbours(std::int64_t fanout) { return {{.sampler = Sampler::neighbours, .budget = fanout, .seed = 3}, 1}; }
+
+const std::vector<Grid>& grids_of_one_group() {
+    static const std::vector<Grid> all{one, {1, 2, 1}, {1, 3, 1}, {1, 4, 1}};
+    return all;
+}
+
+// Who draws as many neighbours as there are trains on the whole graph.
+TEST_P(OnBatches, OfAllNeighboursEqualTrainingOnTheGraph) {
+    for (const TinyGraph& graph : {gnnplan::testing::random_symmetric(41, 4, features, classes, 5),
+                                   gnnplan::testing::random_directed(37, 4, features, classes, 6)}) {
+        const data::Dataset dataset = open(graph, model());
+        const RunReport wanted = train_on(dataset, plan_of(dataset, model(), {}, one), options_for(5, 0.3)).report;
+        for (const Grid& grid : grids_of_one_group()) {
+            SCOPED_TRACE(grid.text());
+            const Plan plan = plan_of(dataset, model(), neighbours(40), grid);
+            expect_equal_losses(train_on(dataset, plan, options_for(5, 0.3)).report, wanted, 2e-5);
+            if (HasFailure()) return;
+        }
+    }
+}
+
+TEST_P(OnBatches, OfDrawnNeighboursAreTheSameOnEveryGrid) {
+    const data::Dataset dataset = open(gnnplan::testing::random_symmetric(41, 6, features, classes, 5), model());
+    const Batches batches = neighbours(2);
+    const RunReport wanted = train_on(dataset, plan_of(dataset, model(), batches, one), options_for(5, 0.3)).report;
+    for (const Grid& grid : grids_of_one_group()) {
+        SCOPED_TRACE(grid.text());
+        const Plan plan = plan_of(dataset, model(), batches, grid);
+        expect_equal_losses(train_on(dataset, plan, options_for(5, 0.3)).report, wanted, 1e-5);
+    }
+    const RunReport all = train_on(dataset, plan_of(dataset, model(), neighbours(40), one), options_for(5, 0.3)).report;
+    EXPECT_GT(std::abs(all.epochs.back().loss - wanted.epochs.back().loss), 1e-4) << "nothing was left out";
+}
+
 // Dropout is by vertex, so that it is the same, too.
 TEST_P(OnBatches, LossesAreTheSameOnEveryGrid) {
     for (const TinyGraph& graph : {gnnplan::testing::random_symmetric(41, 4, features, classes, 5),
@@ -189,6 +225,32 @@ TinyGraph induced(const TinyGraph& graph, const std::vector<std::int32_t>& verti
         if (graph.weighted) part.weights.push_back(graph.weights[e]);
     }
     return part;
+}
+
+// Batches of the training vertices are those of a data set that has no others: with degrees, sums and losses of that.
+TEST_P(OnBatches, OfTrainingVerticesEqualTrainingOnTheirGraph) {
+    for (const TinyGraph& graph : {gnnplan::testing::random_symmetric(61, 6, features, classes, 5),
+                                   gnnplan::testing::random_directed(61, 6, features, classes, 6)}) {
+        std::vector<std::int32_t> training;
+        for (std::int32_t v = 0; v < graph.vertices; ++v) {
+            if (graph.subset[static_cast<std::size_t>(v)] == 0) training.push_back(v);
+        }
+        const data::Dataset dataset = open(graph, model()), alone = open(induced(graph, training), model());
+        for (const bool coefficients : {true, false}) {
+            Batches batches = walks(4, coefficients);
+            const RunReport wanted = train_on(alone, plan_of(alone, model(), batches, one), options_for(4)).report;
+            batches.sampling.training_graph = true;
+            for (const Grid& grid : {one, Grid{2, 2, 1}, Grid{4, 1, 1}}) {
+                SCOPED_TRACE(grid.text());
+                const RunReport found =
+                    train_on(dataset, plan_of(dataset, model(), batches, grid), options_for(4)).report;
+                ASSERT_EQ(found.epochs.size(), wanted.epochs.size());
+                for (std::size_t i = 0; i < found.epochs.size(); ++i)
+                    EXPECT_NEAR(found.epochs[i].loss, wanted.epochs[i].loss, 1e-5) << i;
+                if (HasFailure()) return;
+            }
+        }
+    }
 }
 
 // Without coefficients an update of one batch is an epoch on the batch's graph.
@@ -233,6 +295,26 @@ TEST(Batches, GoOnBitForBit) {
     for (std::size_t i = 0; i < whole.report.epochs.size(); ++i)
         EXPECT_EQ(resumed.report.epochs[i].loss, whole.report.epochs[i].loss) << i;
     EXPECT_EQ(resumed.parameters, whole.parameters);
+}
+
+// A thread draws the next batches while the rank trains, which changes nothing but times.
+TEST(Batches, AreTheSameWhereTheyAreDrawnAhead) {
+    const data::Dataset dataset =
+        open(gnnplan::testing::random_directed(41, 4, features, classes, 5), models().front());
+    const Plan plan = plan_of(dataset, models().front(), walks(4), {2, 2, 1});
+    TrainOptions options = options_for(8, 0.5);
+    const testing::Trained without = train_on(dataset, plan, options);
+    std::atomic<int> threads = 0;
+    options.work_beside = [&] { ++threads; };
+    const testing::Trained ahead = train_on(dataset, plan, options);
+    EXPECT_EQ(threads, 4) << "one for each rank";
+    EXPECT_EQ(ahead.parameters, without.parameters);
+    ASSERT_TRUE(ahead.report.batches && without.report.batches);
+    EXPECT_TRUE(ahead.report.batches->drawn_ahead);
+    EXPECT_FALSE(without.report.batches->drawn_ahead);
+    EXPECT_EQ(ahead.report.batches->per_update, 4);
+    EXPECT_GT(ahead.report.batches->predicted_seconds, 0);
+    EXPECT_LT(ahead.report.batches->predicted_seconds, ahead.report.predicted.epoch_seconds);
 }
 
 TEST(Batches, ArePartOfAPlanFile) {

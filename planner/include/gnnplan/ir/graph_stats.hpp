@@ -113,6 +113,7 @@ public:
     virtual std::vector<std::int64_t> groups() const { return {}; }
     // Where groups train on batches: what a rank keeps to draw them, in bytes.
     virtual std::int64_t pool_bytes() const { return 0; }
+    virtual BatchMeans batch_means() const { return {}; }
     // Where clones get sums of each other's: how many vertices of a bin `owner` owns of which `group` has a clone, or,
     // asked of the owner itself, of which any other group has one. There are as many bins as the delay says, or one.
     virtual std::int64_t shared_clones(int /*group*/, int /*owner*/, int /*bin*/) const { return 0; }

@@ -51,6 +51,20 @@ struct TuningPeak {
     std::int64_t measured_bytes = 0;
 };
 
+// The batches of a run, whose pool was drawn before the first epoch; sizes are means, seconds those of an update on the
+// rank that took longest, and the median of updates.
+struct BatchTotals {
+    int per_update = 1;
+    std::int64_t pool = 0;  // batches
+    std::int64_t uncovered_nonzeros = 0;
+    double vertices = 0;  // of a batch
+    double nonzeros = 0;
+    double draw_seconds = 0;       // for which training waited
+    double cut_seconds = 0;        // of its blocks, and of filling its rows
+    double predicted_seconds = 0;  // of both
+    bool drawn_ahead = false;      // while the update before trained
+};
+
 // Where the time of the whole run went, on rank 0.
 struct WallTimes {
     double load_seconds = 0;      // reading the data; of an inference until blocks are cut, as plans count loading
@@ -140,6 +154,7 @@ struct RunReport {
     std::vector<TriedCandidate> tried;      // empty when not autotuned
     int chosen = 0;                         // candidate that trained the last epoch
     std::optional<TuningPeak> tuning_peak;  // where candidates were tried
+    std::optional<BatchTotals> batches{};   // where updates are of batches
     std::optional<std::int64_t>
         eval_every;                    // epochs between evaluations; 0: never; unset in reports of earlier versions
     std::optional<WallTimes> wall;     // unset in reports of earlier versions

@@ -139,6 +139,7 @@ struct Prediction {
     bool estimate = false;             // graph-dependent figures are statistics, not counts
     std::vector<double> step_seconds;  // per step of the schedule, all phases
     double setup_seconds = 0;          // of inference: the steps before the pass
+    double batch_seconds = 0;          // of the epoch's: drawing batches, cutting their blocks and filling their rows
     LoadingSeconds loading = {};       // of inference: what comes before those
     // By rank, what it sends while edges are dealt, where the graph is loaded in shares; none: the file was not read
     // for it.

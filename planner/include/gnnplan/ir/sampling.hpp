@@ -12,12 +12,14 @@ enum class Sampler : std::uint8_t {
     edge,     // ends of edges, with replacement; p(u, v) ~ 1 / degree(u) + 1 / degree(v)
     walk,     // on random walks from roots that are drawn uniformly, with replacement
     cluster,  // some of METIS's parts, without replacement
+    // All vertices, each with some of its in-neighbours, which are drawn anew for each update: there is no pool.
+    neighbours,
 };
 
 // A pool of numbered batches, which epochs walk through. It follows from these and the graph.
 struct Sampling {
     Sampler sampler = Sampler::walk;
-    std::int64_t budget = 1;       // draws of a batch: vertices, edges, roots or parts
+    std::int64_t budget = 1;       // draws of a batch: vertices, edges, roots or parts; of a vertex: in-neighbours
     std::int64_t walk_length = 0;  // steps of a walk
     std::int64_t clusters = 0;     // METIS's parts, of which some are drawn
     // Batches are drawn until they have so many vertices for each vertex of the graph, and at least one.
@@ -25,8 +27,18 @@ struct Sampling {
     // Whether edges and losses are weighed by how many batches of the pool have them, so that sums over the pool are
     // those over the graph.
     bool coefficients = true;
+    // Whether batches are of the graph among the training vertices alone (inductive), and not of the whole graph.
+    bool training_graph = false;
     std::uint64_t seed = 0;
+    bool has_pool() const { return sampler != Sampler::neighbours; }
     bool operator==(const Sampling&) const = default;
+};
+
+// Means over the batches of a pool.
+struct BatchMeans {
+    double vertices = 0;
+    double nonzeros = 0;   // of A^T, and of A
+    double looked_at = 0;  // nonzeros of the graph that drawing the batch's edges looks at, of all matrices
 };
 
 // A run on batches: each update of the weights is of some of the pool's, whose losses and gradients are added up.

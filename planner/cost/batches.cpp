@@ -1,0 +1,27 @@
+#include "planner/cost/batches.hpp"
+
+#include "planner/cost/rates.hpp"
+
+namespace gnnplan::cost {
+namespace {
+
+// As shares of cutting a nonzero for a block: drawing a vertex, and finding its rows; looking at a nonzero of the
+// graph, and finding out whether its column is in the batch.
+constexpr double vertex_share = 37, look_share = 0.15;
+// Cache lines from anywhere in memory, a second.
+constexpr double row_bytes_per_second = 3e9;
+
+}  // namespace
+
+double batch_seconds(const Batches& batches, const Grid& grid, std::int64_t features, const GraphStats& graph,
+                     const Machine& machine) {
+    const BatchMeans mean = graph.batch_means();
+    const double of_group = static_cast<double>(batches.per_update) / grid.x;
+    const double matrices = graph.symmetric() ? 1 : 2;
+    const double row_bytes = 4 * static_cast<double>(features) / grid.y;
+    const double nonzeros = vertex_share * mean.vertices + look_share * mean.looked_at + matrices * mean.nonzeros;
+    return of_group * (loading_cost(machine).cut_seconds_per_nonzero * nonzeros +
+                       mean.vertices * row_bytes / row_bytes_per_second);
+}
+
+}  // namespace gnnplan::cost

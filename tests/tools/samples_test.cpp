@@ -1,0 +1,101 @@
+// Trainings on batches and on drawn neighbours, as users meet them.
+#include "tests/tools/tool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace gnnplan::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Samples : public ::testing::Test {
+protected:
+    const Folder folder;
+    const std::string graph = folder / "graph.npz", plan = folder / "plan.json", report = folder / "report.json";
+
+    Samples() {
+        const std::string size = "--vertices 300 --nonzeros 2400 --classes 3 --features 8 ";
+        EXPECT_EQ(gnnplan("graph generate planted " + size + "-o " + graph).code, 0);
+    }
+
+    Outcome planned(const std::string& flags, const std::string& ranks = "--ranks 2") const {
+        return gnnplan("plan --graph " + graph + " --hidden 8 " + ranks + " " + flags + " -o " + plan);
+    }
+    Outcome run(const std::string& flags) const {
+        return run_program(GNNRUN_TOOL, plan + " --data " + graph + " --in-process --report " + report + " " + flags);
+    }
+    nlohmann::json reported() const { return nlohmann::json::parse(read_text(report)); }
+};
+
+TEST_F(Samples, ReportsSayWhatBatchesAre) {
+    const Outcome outcome = planned("--sampler walk:20:2 --batches-per-update 4 --coverage 10");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(on_one_line(outcome.out), HasSubstr("batches an epoch is one update, of 4 batches, on 2 groups"));
+    EXPECT_EQ(gnnplan("validate " + plan).code, 0);
+    const Outcome ran = run("--epochs 10 --autotune 0");
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("batches     of an update 4: drawing "), HasSubstr("equal to the byte")));
+    const auto batches = reported()["batches"];
+    EXPECT_EQ(batches["per_update"], 4);
+    EXPECT_GT(batches["pool"], 50);
+    EXPECT_GT(batches["vertices"], 20);
+    EXPECT_GT(batches["draw_seconds"], 0);
+    EXPECT_GT(batches["predicted_seconds"], 0);
+    EXPECT_EQ(batches["predicted_seconds"], reported()["predicted"]["batch_seconds"]);
+}
+
+TEST_F(Samples, NeighboursAreDrawnInTraining) {
+    const Outcome outcome = planned("--fanout 3");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(on_one_line(outcome.out),
+                HasSubstr("draws 3 in-neighbours of each vertex, anew for each epoch, which all layers share"));
+    EXPECT_EQ(gnnplan("validate " + plan).code, 0);
+    EXPECT_THAT(gnnplan("explain " + plan).out, HasSubstr("1x2"));
+    const Outcome ran = run("--epochs 10 --autotune 0");
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("equal to the byte"));
+    EXPECT_EQ(reported()["batches"]["vertices"], 300);
+    EXPECT_EQ(reported()["predicted"]["total_bytes"], reported()["measured"]["total_bytes"]);
+}
+
+TEST_F(Samples, ARunGoesOnWithItsOwnPoolAlone) {
+    const std::string pool = "--sampler walk:20:2 --batches-per-update 2 --coverage 10 ";
+    const std::string checkpoints = folder / "c", resumed = "--epochs 9 --resume " + checkpoints;
+    ASSERT_EQ(planned(pool).code, 0);
+    ASSERT_EQ(run("--epochs 9 --autotune 0").code, 0);
+    const auto whole = reported()["epochs"];
+    ASSERT_EQ(run("--epochs 5 --autotune 0 --checkpoint " + checkpoints).code, 0);
+    for (const std::string& other :
+         {pool + "--seed 2", std::string("--sampler walk:20:2 --batches-per-update 2 --coverage 11"),
+          std::string("--sampler walk:20:3 --batches-per-update 2 --coverage 10"),
+          std::string("--sampler node:20 --batches-per-update 2 --coverage 10"), pool + "--coefficients off",
+          pool + "--sampled-graph train", std::string("--fanout 3"), std::string()}) {
+        const Outcome outcome = planned(other);
+        ASSERT_EQ(outcome.code, 0) << other << outcome.err;
+        const Outcome ran = run(resumed);
+        EXPECT_EQ(ran.code, 78) << other;
+        EXPECT_THAT(ran.err, HasSubstr("the weighing of edges was ")) << other;
+    }
+    ASSERT_EQ(planned(pool).code, 0);
+    ASSERT_EQ(run(resumed + " --autotune 0").code, 0);
+    const auto rest = reported()["epochs"];
+    ASSERT_EQ(rest.size(), whole.size());
+    for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(rest[i]["loss"], whole[i]["loss"]) << i;
+}
+
+TEST_F(Samples, AreSwept) {
+    const std::string sweep = "sweep --graph " + graph + " --hidden 8 --json ";
+    const auto groups = gnnplan(sweep + "--vary ranks=1,2,4 --sampler walk:20:2 --batches-per-update 4").json();
+    ASSERT_EQ(groups["points"].size(), 3U);
+    for (const auto& point : groups["points"]) EXPECT_EQ(point["best"]["configuration"]["scheme"], "groups");
+    const auto draws = gnnplan(sweep + "--ranks 2 --vary fanout=2,full").json();
+    EXPECT_EQ(draws["points"][0]["best"]["configuration"]["scheme"], "groups");
+    EXPECT_NE(draws["points"][1]["best"]["configuration"]["scheme"], "groups");
+}
+
+}  // namespace
+}  // namespace gnnplan::testing
