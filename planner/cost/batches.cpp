@@ -17,8 +17,9 @@ double batch_seconds(const Batches& batches, const Grid& grid, std::int64_t feat
                      const Machine& machine) {
     const BatchMeans mean = graph.batch_means();
     const double of_group = static_cast<double>(batches.per_update) / grid.x;
-    const double matrices = graph.symmetric() ? 1 : 2;
-    const double row_bytes = 4 * static_cast<double>(features) / grid.y;
+    const bool pool = batches.sampling.has_pool();
+    const double matrices = graph.symmetric() && pool ? 1 : 2;
+    const double row_bytes = pool ? 4 * static_cast<double>(features) / grid.y : 0;  // all vertices stay where they are
     const double nonzeros = vertex_share * mean.vertices + look_share * mean.looked_at + matrices * mean.nonzeros;
     return of_group * (loading_cost(machine).cut_seconds_per_nonzero * nonzeros +
                        mean.vertices * row_bytes / row_bytes_per_second);

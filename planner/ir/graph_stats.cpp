@@ -115,6 +115,7 @@ std::int64_t UniformStats::shared_clones(int group, int owner, int bin) const {
 }
 
 std::vector<UniformStats::Band> UniformStats::bands_of_groups(const Numbering& numbering) const {
+    if (numbering.batches) return bands_of_batches(numbering.parts);
     const int parts = numbering.parts;
     std::int64_t clones = std::llround(replication(parts).value_or(parts) * static_cast<double>(vertices_));
     if (!known_groups_.empty()) clones = known_groups_.back();
@@ -208,7 +209,8 @@ std::shared_ptr<const GraphStats> UniformStats::numbered(const Numbering& number
     result->replication_ = replication_;
     if (numbering.cut != CutRule::none) result->parts_ = numbering.parts;
     result->known_groups_ = known_groups_;
-    if (numbering.has_clones()) result->groups_ = bands_of_groups(numbering);
+    result->batches_ = numbering.batches;
+    if (numbering.has_clones()) result->groups_ = result->bands_of_groups(numbering);
     result->delay_ = numbering.delay;
     if (numbering.loss_layers == 0) return result;
     const std::vector<std::int64_t> needed = loss_rows(numbering.loss_layers);

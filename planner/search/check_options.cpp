@@ -135,8 +135,6 @@ void check_batches(const Space& space, const ProblemRecord& problem) {
     };
     const SelectOptions& options = space.options;
     if (!space.model.trains()) refuse("an inference makes none", flag, "leave it out");
-    if (!space.graph->exact())
-        refuse("they are drawn from a graph that is there", flag, "name the graph's files with `graph`");
     if (!pool && space.batches->per_update != 1) refuse("each is of one graph", flag, "leave out `sampler`");
     if (problem.loading == Loading::sharded)
         refuse("they are drawn from the whole graph", "`load`", "say `load whole`");

@@ -120,7 +120,6 @@ TEST_F(Inference, RefusesWithASentence) {
         {"--buffer 1MiB --space paper", "--buffer: the paper's space sends whole blocks"},
         {"--buffer 1MB/s", "--buffer"},
         {"--exchange panels --grid 1x4", "rows for the aggregation on 1x4 ("},
-        {"--fanout 3", "--fanout: updates cannot draw neighbours: they are drawn from a graph that is there"},
         {"--fanout 3,2", "--fanout: the layers of a training share the neighbours"},
         {"--fanout 3 --sampler node:5", "--fanout: updates are of batches already"}};
     for (const auto& [flags, message] : cases) {

@@ -4,11 +4,11 @@
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 
-#include <gnnplan/base/checked.hpp>
 #include <gnnplan/ir/work.hpp>
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <vector>
 
 namespace gnnplan::tools {
@@ -57,35 +57,41 @@ std::string cut_line(const Plan& plan, const GraphStats& graph) {
 
 namespace {
 
-// The batches that updates are of, and what the pool of them leaves out.
+// How many batches there are, and what they leave out; of sizes alone nobody knows.
+std::string pool_words(const GraphStats& numbered, int per_update) {
+    const auto* counted = dynamic_cast<const data::NumberedCounts*>(&numbered);
+    const sample::Pool* pool = counted != nullptr ? counted->pool() : nullptr;
+    if (pool == nullptr) return ", were all vertices alike: batches of skewed graphs have more";
+    const double updates = static_cast<double>(pool->sampled().vertices()) / pool->means().vertices / per_update;
+    return fmt::format(
+        ", of a pool of {}{}; {} updates meet each vertex once on average", format_count(pool->batches()),
+        pool->uncovered() > 0 ? fmt::format(", of which none has {} of the nonzeros", format_count(pool->uncovered()))
+                              : "",
+        format_count(static_cast<std::int64_t>(std::ceil(updates))));
+}
+
+// The batches that updates are of.
 std::string batches_line(const Plan& plan, const GraphStats& graph) {
     if (!plan.problem.batches) return "";
     const Schedule& schedule = plan.candidates.front().schedule;
     const auto numbered = graph.numbered(schedule.numbering);
-    const sample::Pool* pool = dynamic_cast<const data::NumberedCounts&>(*numbered).pool();
+    const BatchMeans mean = numbered->batch_means();
+    const auto whole = [](double number) { return format_count(std::llround(number)); };
     const Sampling& sampling = plan.problem.batches->sampling;
     if (!sampling.has_pool()) {
         return labelled("draws", fmt::format("{} in-neighbours of each vertex, anew for each epoch, which all layers "
-                                             "share: {} of {} nonzeros",
-                                             format_count(sampling.budget),
-                                             format_count(static_cast<std::int64_t>(pool->means().nonzeros)),
-                                             format_count(graph.nonzeros())));
+                                             "share: {}{} of {} nonzeros",
+                                             format_count(sampling.budget), graph.exact() ? "" : "at most ",
+                                             whole(mean.nonzeros), format_count(graph.nonzeros())));
     }
     const int per_update = plan.problem.batches->per_update, groups = schedule.grid.x, ranks = schedule.grid.y;
-    std::int64_t vertices = 0;
-    for (const sample::BatchSize& size : pool->sizes()) vertices += size.vertices;
-    const double mean = static_cast<double>(vertices) / static_cast<double>(pool->batches());
     return labelled(
         "batches",
-        fmt::format(
-            "an epoch is one update, of {} batch{}, on {} group{} of {} rank{}; a pool of {} has {:.0f} vertices "
-            "each on average{}; {} updates meet each vertex once on average",
-            per_update, per_update == 1 ? "" : "es", groups, groups == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s",
-            format_count(pool->batches()), mean,
-            pool->uncovered() > 0 ? fmt::format(", and none has {} of the nonzeros", format_count(pool->uncovered()))
-                                  : "",
-            format_count(ceil_divide(static_cast<std::int64_t>(static_cast<double>(pool->sampled().vertices()) / mean),
-                                     per_update))));
+        fmt::format("an epoch is one update, of {} batch{}, on {} group{} of {} rank{}; {} vertices and {} nonzeros a "
+                    "batch on average{}",
+                    per_update, per_update == 1 ? "" : "es", groups, groups == 1 ? "" : "s", ranks,
+                    ranks == 1 ? "" : "s", whole(mean.vertices), whole(mean.nonzeros),
+                    pool_words(*numbered, per_update)));
 }
 
 // The neighbours that layers draw, and how much of the graph that leaves.

@@ -377,12 +377,47 @@ TEST(Batches, AreRefusedWithAReason) {
                 HasSubstr("drawn from the whole graph"));
     EXPECT_THAT(why(one, [](ProblemRecord&, SelectOptions& options) { options.clones = CloneLoss::shares; }),
                 HasSubstr("leave one of the two out"));
+}
+
+// Of sizes alone plans say what is expected, were edges spread evenly, as those of this graph are.
+TEST(Batches, AreEstimatedFromSizes) {
+    const data::Dataset dataset =
+        open(gnnplan::testing::random_directed(2'000, 10, features, classes, 5), models().front());
+    const exec::GraphCounts counts(dataset.graph(), dataset.subset());
+    const UniformStats sizes(counts.vertices(), counts.nonzeros(), false,
+                             static_cast<double>(counts.training_vertices()) / 2'000);
+    for (const bool training_graph : {false, true}) {
+        for (Sampling sampling :
+             {Sampling{.sampler = Sampler::node, .budget = 300}, Sampling{.sampler = Sampler::edge, .budget = 150},
+              Sampling{.sampler = Sampler::walk, .budget = 100, .walk_length = 2},
+              Sampling{.sampler = Sampler::cluster, .budget = 3, .clusters = 20},
+              Sampling{.sampler = Sampler::neighbours, .budget = 3}}) {
+            if (sampling.sampler == Sampler::cluster && !data::has_partitioner()) continue;
+            if (sampling.sampler == Sampler::neighbours && training_graph) continue;
+            sampling.coverage = 5, sampling.training_graph = training_graph;
+            SCOPED_TRACE(static_cast<int>(sampling.sampler));
+            const Numbering numbering{.parts = 2, .batches = Batches{sampling, sampling.has_pool() ? 2 : 1}};
+            const auto found = sizes.numbered(numbering), wanted = counts.numbered(numbering);
+            const BatchMeans mean = found->batch_means(), counted = wanted->batch_means();
+            EXPECT_NEAR(mean.vertices, counted.vertices, 0.1 * counted.vertices);
+            EXPECT_NEAR(mean.looked_at, counted.looked_at, 0.15 * counted.looked_at);
+            // Walks follow edges, and parts are chosen to have many.
+            const bool uniform = sampling.sampler == Sampler::node || sampling.sampler == Sampler::neighbours;
+            EXPECT_NEAR(mean.nonzeros, counted.nonzeros, (uniform ? 0.15 : 0.6) * counted.nonzeros);
+            const auto pool = static_cast<double>(wanted->pool_bytes());
+            if (!training_graph) {
+                EXPECT_NEAR(static_cast<double>(found->pool_bytes()), pool, 0.1 * pool);
+            }
+        }
+    }
     ProblemRecord question;
     question.model.widths = {features, 6, classes};
+    question.ranks = 4;
     question.batches = walks(2);
-    const auto sizes = std::make_shared<UniformStats>(1000, 9000, true);
-    EXPECT_THAT(select(make_problem(question, sizes), testing::some_machine()).message,
-                HasSubstr("drawn from a graph that is there"));
+    const SelectResult found =
+        select(make_problem(question, std::make_shared<UniformStats>(1000, 9000, true)), testing::some_machine());
+    ASSERT_TRUE(found) << found.message;
+    EXPECT_TRUE(found.selection->plan.candidates.front().predicted.estimate);
 }
 
 TEST(Batches, NeedFeaturesInMemory) {

@@ -156,6 +156,9 @@ public:
     // unless it is known how many clones each has.
     std::vector<std::int64_t> groups() const override;
     std::int64_t shared_clones(int group, int owner, int bin) const override;
+    // Batches have the sizes that are expected of them, were vertices alike.
+    BatchMeans batch_means() const override;
+    std::int64_t pool_bytes() const override;
     UniformStats with_groups(std::vector<std::int64_t> first) const;
 
     std::int64_t row_nonzeros(MatrixId matrix, Range rows) const override;
@@ -193,7 +196,9 @@ private:
     std::vector<Band> groups_ = {};  // where these are groups of clones, a band for each
     std::vector<std::int64_t> known_groups_ = {};
     std::optional<int> delay_ = {};
+    std::optional<Batches> batches_ = {};  // that groups train on
 
+    std::vector<Band> bands_of_batches(int groups) const;
     std::vector<Band> bands_of_groups(const Numbering& numbering) const;
 
     // Rows that a part of the cut meets in a range.
