@@ -136,6 +136,7 @@ void check_batches(const Space& space, const ProblemRecord& problem) {
     const SelectOptions& options = space.options;
     if (!space.model.trains()) refuse("an inference makes none", flag, "leave it out");
     if (!pool && space.batches->per_update != 1) refuse("each is of one graph", flag, "leave out `sampler`");
+    check_sampling(space.batches->sampling, space.graph->vertices());
     if (problem.loading == Loading::sharded)
         refuse("they are drawn from the whole graph", "`load`", "say `load whole`");
     if (options.space == SearchSpace::paper) refuse("the paper space has no batches", "`space`", "say `space full`");

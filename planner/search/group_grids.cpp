@@ -47,6 +47,9 @@ std::vector<Distribution> grids_of_batches(const Space& space) {
         grid.groups = space.graph->numbered(enumerate::numbering_of_batches(batches, groups))->groups();
         grids.push_back({Sharing::replicated, std::move(grid)});
     }
+    if (grids.empty() && !batches.sampling.has_pool())
+        throw Error(ErrorCode::usage, "all ranks share the neighbours that an epoch draws", "`grid`",
+                    "leave it out: there is 1x" + std::to_string(space.ranks) + " alone");
     if (grids.empty())
         throw Error(ErrorCode::usage,
                     "a grid of " + options.grid->text() + " does not deal " + std::to_string(per_update) +

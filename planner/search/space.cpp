@@ -139,7 +139,7 @@ lower::GraphShape shape_of(const Space& space, const ProblemRecord& record, cons
     const GraphStats& graph = *space.graph;
     lower::GraphShape shape;
     shape.vertices = graph.vertices();
-    const bool symmetric = graph.symmetric() && (!record.batches || record.batches->sampling.has_pool());
+    const bool symmetric = multiplies_symmetric(graph.symmetric(), record.batches);
     shape.symmetric = one_copy_serves(symmetric, record.graph.normalisation);
     shape.nonzeros = graph.nonzeros();
     shape.cache_bytes = cost::gathered_cache_bytes(machine);

@@ -22,12 +22,18 @@ std::string text_of(std::optional<Loading> loading) {
     return loading ? std::string(io::name_of(*loading)) : "not given";
 }
 
-std::string text_of(const Batches& batches) {
+// As `gnnplan plan` is told them.
+std::vector<Fact> facts_of_batches(const Batches& batches) {
     const Sampling& of = batches.sampling;
-    return fmt::format("{}:{}:{}:{} of {}, {} an update, coverage {}, coefficients {}, seed {}",
-                       io::name_of(of.sampler), of.budget, of.walk_length, of.clusters,
-                       of.training_graph ? "the training vertices" : "all vertices", batches.per_update, of.coverage,
-                       of.coefficients ? "on" : "off", of.seed);
+    std::string sampler = fmt::format("{}:{}", io::name_of(of.sampler), of.budget);
+    if (of.sampler == Sampler::walk) sampler += fmt::format(":{}", of.walk_length);
+    if (of.sampler == Sampler::cluster) sampler += fmt::format(":{}", of.clusters);
+    return {{"the batches' sampler", sampler},
+            {"the batches' number for an update", std::to_string(batches.per_update)},
+            {"the batches' coverage", std::to_string(of.coverage)},
+            {"the batches' coefficients", of.coefficients ? "on" : "off"},
+            {"the batches' graph", of.training_graph ? "train" : "all"},
+            {"the batches' seed", std::to_string(of.seed)}};
 }
 
 std::string given_or_not(bool value) { return value ? "given" : "not given"; }
@@ -101,8 +107,11 @@ std::vector<Fact> facts_of_model(const Settings& settings, const ProblemRecord& 
     // In plans of earlier versions, the matrix that gin normalises includes the vertex itself.
     if (models::matrix_of(models::with_defaults(problem.model)).self_loops && !problem.graph.self_loops)
         weighing += ", without the vertex itself";
-    if (problem.batches) weighing += ", in batches of " + text_of(*problem.batches);
-    return {{"the model", settings.model}, {"the weighing of edges", weighing}};
+    std::vector<Fact> facts{{"the model", settings.model}, {"the weighing of edges", weighing}};
+    if (!problem.batches) return facts;
+    const std::vector<Fact> batches = facts_of_batches(*problem.batches);
+    facts.insert(facts.end(), batches.begin(), batches.end());
+    return facts;
 }
 
 std::vector<Fact> facts_of_data(const data::Dataset& dataset) {

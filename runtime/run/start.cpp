@@ -46,6 +46,7 @@ struct Difference {
 };
 
 bool is_of_model(const std::string& fact) { return fact == "the model" || fact == "the weighing of edges"; }
+bool is_of_batches(const std::string& fact) { return fact.starts_with("the batches'"); }
 
 // Options that a checkpoint does not know came with a later build; what else it does not say may be another's.
 std::vector<Difference> differences(const io::Checkpoint& checkpoint, const std::vector<Fact>& facts) {
@@ -152,10 +153,12 @@ std::vector<std::string> Start::compare(const std::vector<Fact>& facts) const {
             continue;
         }
         const bool option = io::is_option_fact(d.name);
-        const bool data = !option && !is_of_model(d.name);
-        std::string hint = ways_on(option ? "use " + io::fact_text(d.name, io::key_text(d.then))
-                                   : data ? "resume with the same data"
-                                          : "resume with a plan of the same model");
+        const bool batches = is_of_batches(d.name);
+        const bool data = !option && !batches && !is_of_model(d.name);
+        std::string hint = ways_on(option    ? "use " + io::fact_text(d.name, io::key_text(d.then))
+                                   : data    ? "resume with the same data"
+                                   : batches ? "resume with a plan of the same batches"
+                                             : "resume with a plan of the same model");
         if (const auto earlier = earlier_that_fits(facts)) {
             hint += fmt::format("; {} is of this run: `resume` with its name, and another folder in `checkpoint`",
                                 *earlier);

@@ -25,16 +25,6 @@ bool has_edges(const data::Graph& graph, std::int32_t vertex) {
     return has_others(targets, vertex, targets.degree(vertex)) || has_others(sources, vertex, sources.degree(vertex));
 }
 
-void check(const Sampling& sampling) {
-    const auto refuse = [](const std::string& why) { throw Error(ErrorCode::usage, why); };
-    if (sampling.budget < 1) refuse("a batch is made of at least one draw");
-    if (sampling.sampler == Sampler::walk && sampling.walk_length < 1) refuse("a walk has at least one step");
-    if (sampling.sampler == Sampler::cluster && sampling.clusters < std::max<std::int64_t>(2, sampling.budget)) {
-        refuse("a batch of " + std::to_string(sampling.budget) + " clusters cannot be drawn of " +
-               std::to_string(sampling.clusters) + " parts: there are at least two, and as many as a batch has");
-    }
-}
-
 }  // namespace
 
 class Draws::Numbers {
@@ -59,37 +49,24 @@ private:
 };
 
 Draws::Draws(const data::Graph& graph, const Sampling& sampling) : graph_(graph), sampling_(sampling) {
-    check(sampling);
+    check_sampling(sampling, graph.vertices());
     const auto n = static_cast<std::int32_t>(graph.vertices());
     if (sampling.sampler == Sampler::node || sampling.sampler == Sampler::edge) {
         for (std::int32_t v = 0; v < n; ++v) {
             if (has_edges(graph, v)) with_edges_.push_back(v);
         }
         if (with_edges_.empty()) {
-            throw Error(ErrorCode::usage, "the sampled graph has no edges to draw batches by", {},
+            throw Error(ErrorCode::usage, "the sampled graph has no edges to draw batches by", "`sampler`",
                         "sample by walks or clusters");
         }
     }
     if (sampling.sampler != Sampler::cluster) return;
-    if (sampling.clusters > n) {
-        throw Error(ErrorCode::usage, std::to_string(sampling.clusters) + " parts are more than the sampled graph's " +
-                                          std::to_string(n) + " vertices");
-    }
     const std::vector<std::int32_t> part = data::partition(graph, static_cast<int>(sampling.clusters));
     of_clusters_.resize(at(sampling.clusters));
     for (std::int32_t v = 0; v < n; ++v) of_clusters_[at(part[at(v)])].push_back(v);
 }
 
-std::int64_t Draws::drawn() const {
-    switch (sampling_.sampler) {
-        case Sampler::node: return sampling_.budget;
-        case Sampler::edge: return 2 * sampling_.budget;
-        case Sampler::walk: return sampling_.budget * (sampling_.walk_length + 1);
-        case Sampler::neighbours: return graph_.vertices();
-        case Sampler::cluster: break;
-    }
-    return std::max<std::int64_t>(1, graph_.vertices() * sampling_.budget / sampling_.clusters);
-}
+std::int64_t Draws::drawn() const { return drawn_vertices(sampling_, graph_.vertices()); }
 
 std::int64_t Draws::bytes() const {
     std::size_t vertices = with_edges_.size();

@@ -78,13 +78,47 @@ TEST_F(Samples, ARunGoesOnWithItsOwnPoolAlone) {
         ASSERT_EQ(outcome.code, 0) << other << outcome.err;
         const Outcome ran = run(resumed);
         EXPECT_EQ(ran.code, 78) << other;
-        EXPECT_THAT(ran.err, HasSubstr("the weighing of edges was ")) << other;
+        EXPECT_THAT(ran.err, AllOf(HasSubstr("the batches' "), HasSubstr("resume with a plan of the same batches")))
+            << other;
     }
     ASSERT_EQ(planned(pool).code, 0);
     ASSERT_EQ(run(resumed + " --autotune 0").code, 0);
     const auto rest = reported()["epochs"];
     ASSERT_EQ(rest.size(), whole.size());
     for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(rest[i]["loss"], whole[i]["loss"]) << i;
+}
+
+// The model is the same, however it was trained.
+TEST_F(Samples, WeightsAreOfTheModelAndNotOfTheBatches) {
+    const std::string weights = folder / "weights";
+    for (const std::string how : {"--sampler walk:20:2 --coverage 10", "--fanout 3"}) {
+        ASSERT_EQ(planned(how).code, 0);
+        ASSERT_EQ(run("--epochs 5 --autotune 0 --save-weights " + weights).code, 0);
+        ASSERT_EQ(planned("--task infer").code, 0);
+        const Outcome ran = run("--load-weights " + weights);
+        EXPECT_EQ(ran.code, 0) << ran.err;
+    }
+}
+
+TEST_F(Samples, EveryModelDrawsNeighbours) {
+    for (const std::string model : {"gcn", "sage", "sage --aggregator max", "gin", "gat", "agnn"}) {
+        ASSERT_EQ(planned("--fanout 3 --model " + model).code, 0) << model;
+        EXPECT_EQ(gnnplan("validate " + plan).code, 0) << model;
+        const Outcome ran = run("--epochs 3 --autotune 0");
+        EXPECT_EQ(ran.code, 0) << model << ran.err;
+    }
+}
+
+TEST_F(Samples, SamplersThatMakeNoBatchesAreRefusedByName) {
+    for (const std::string of : {"--vertices 1000 --nonzeros 5000 --features 8 --classes 3 --hidden 8", "--hidden 8"}) {
+        const std::string problem = (of == "--hidden 8" ? "plan --graph " + graph + " " : "plan ") + of + " ";
+        for (const std::string sampler : {"cluster:5:3", "cluster:5:9999"}) {
+            const Outcome outcome = gnnplan(problem + "--sampler " + sampler);
+            EXPECT_EQ(outcome.code, 64) << of << sampler;
+            EXPECT_THAT(outcome.err, HasSubstr("--sampler: ")) << of << sampler;
+        }
+    }
+    EXPECT_THAT(planned("--fanout 3 --grid 2x1").err, HasSubstr("leave it out: there is 1x2 alone"));
 }
 
 TEST_F(Samples, AreSwept) {

@@ -61,8 +61,8 @@ public:
         : layers_(sites_of(models::build(plan.problem))), bounds_buffers_(plan.problem.buffer_bytes > 0) {
         const GraphRecord& graph = plan.problem.graph;
         shape_.vertices = graph.vertices;
-        shape_.symmetric = one_copy_serves(graph.symmetric, graph.normalisation);
-        shape_.symmetric_pattern = graph.symmetric;
+        shape_.symmetric_pattern = multiplies_symmetric(graph.symmetric, plan.problem.batches);
+        shape_.symmetric = one_copy_serves(shape_.symmetric_pattern, graph.normalisation);
         shape_.nonzeros = graph.nonzeros;
         shape_.seed = graph.seed;
         shape_.optimiser = plan.problem.run.optimiser;

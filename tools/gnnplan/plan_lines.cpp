@@ -65,8 +65,7 @@ std::string pool_words(const GraphStats& numbered, int per_update) {
     const double updates = static_cast<double>(pool->sampled().vertices()) / pool->means().vertices / per_update;
     return fmt::format(
         ", of a pool of {}{}; {} updates meet each vertex once on average", format_count(pool->batches()),
-        pool->uncovered() > 0 ? fmt::format(", of which none has {} of the nonzeros", format_count(pool->uncovered()))
-                              : "",
+        pool->uncovered() > 0 ? fmt::format("; {} nonzeros are in no batch", format_count(pool->uncovered())) : "",
         format_count(static_cast<std::int64_t>(std::ceil(updates))));
 }
 

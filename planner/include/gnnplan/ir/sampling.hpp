@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace gnnplan {
 
@@ -34,6 +35,11 @@ struct Sampling {
     bool operator==(const Sampling&) const = default;
 };
 
+// How many vertices are drawn for a batch of a graph of so many, the same ones included.
+std::int64_t drawn_vertices(const Sampling& sampling, std::int64_t vertices);
+// Throws Error{usage} for a budget, a length or parts that make no batches of a graph of so many vertices.
+void check_sampling(const Sampling& sampling, std::int64_t vertices);
+
 // Means over the batches of a pool.
 struct BatchMeans {
     double vertices = 0;
@@ -47,5 +53,10 @@ struct Batches {
     int per_update = 1;
     bool operator==(const Batches&) const = default;
 };
+
+// Whether the matrices of a graph that is symmetric are, as epochs multiply by them: u may draw v, and v not u.
+inline bool multiplies_symmetric(bool symmetric, const std::optional<Batches>& batches) {
+    return symmetric && (!batches || batches->sampling.has_pool());
+}
 
 }  // namespace gnnplan
