@@ -1,16 +1,21 @@
 """The frameworks that epochs are compared with, each in a virtual environment of its own under a cache folder."""
-import dataclasses, pathlib, subprocess, sys
+import dataclasses, os, pathlib, subprocess, sys
 
 DEBIAN_PYTHON = "/usr/bin/python3"  # has Debian's python3-torch and python3-numpy, where they are installed
 
 
 @dataclasses.dataclass(frozen=True)
 class Environment:
-    """`packages` come from PyPI; without any, the environment sees the system's packages."""
+    """`packages` come from PyPI; without any, the environment sees the system's packages.
+
+    `sources` have no wheels there: they are compiled against the packages, by the system's C++ compiler, which takes
+    minutes.
+    """
 
     name: str
     imports: tuple[str, ...]
     packages: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 DEBIAN = Environment("debian", ("numpy", "torch"))
@@ -20,6 +25,10 @@ PYPI = Environment("pypi", ("numpy", "torch", "torch_geometric"), ("numpy", "tor
 # at the end.
 DGL = Environment("dgl", ("numpy", "torch", "dgl"), ("dgl==2.1.0", "torch==2.2.1", "numpy<2", "torchdata==0.7.1", "pandas",
                                                      "pydantic", "pyyaml"))
+# PyTorch Geometric's GraphSAINT draws with torch_sparse, which imports torch_scatter. PyTorch is the one that DGL has.
+SAINT = Environment("saint", ("numpy", "torch", "torch_geometric", "torch_sparse"),
+                    ("torch==2.2.1", "numpy<2", "torch_geometric", "wheel"),
+                    ("torch_scatter==2.1.2", "torch_sparse==0.6.18"))
 
 
 class NotAvailable(Exception):
@@ -36,7 +45,8 @@ def exit_with(main):
 
 
 def last_line(text):
-    lines = text.strip().splitlines()
+    """What a program said last, but for pip's hints at what it said before."""
+    lines = [line for line in text.strip().splitlines() if not line.startswith(("hint:", "note:"))]
     return lines[-1].strip()[:200] if lines else "failed without a word"
 
 
@@ -62,7 +72,11 @@ def python_of(environment, cache):
         system = [] if environment.packages else ["--system-site-packages"]
         call([DEBIAN_PYTHON, "-m", "venv", "--clear", *system, folder], 300)
         if environment.packages:
-            call([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *environment.packages], 3600)
+            install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            call([*install, *environment.packages], 3600)
+            if environment.sources:
+                call([*install, "--no-build-isolation", *environment.sources], 3600,
+                     env={**os.environ, "FORCE_ONLY_CPU": "1"})  # not for CUDA, where there is a toolkit
         call([python, "-c", "import " + ", ".join(environment.imports)], 300)
         made.touch()
     return python

@@ -1,6 +1,7 @@
 """A training problem in the form that the frameworks start from: plain NumPy arrays, one file each.
 
     python peer_problem.py GRAPH.npz FOLDER
+    python peer_problem.py dress EDGES.txt.gz GRAPH.npz FEATURES CLASSES    # makes such a GRAPH.npz of an edge list
 """
 import pathlib, sys
 
@@ -30,9 +31,21 @@ def prepare(graph, folder):
     numpy.save(folder / "value.npy", (1 / numpy.sqrt(degree[row].astype(float) * degree[column])).astype(numpy.float32))
 
 
+def dress(edges, graph, features, classes):
+    """Writes an edge list as a .npz data set: both directions, random features and labels, 60 % for training."""
+    draw = numpy.random.default_rng(1)
+    ends = numpy.loadtxt(edges, dtype=numpy.int64, comments="#").T
+    n, ends = int(ends.max()) + 1, ends[:, ends[0] != ends[1]]
+    key = numpy.unique(numpy.concatenate([ends[0] * n + ends[1], ends[1] * n + ends[0]]))
+    order = draw.permutation(n)
+    split = dict(zip(("train_idx", "valid_idx", "test_idx"), numpy.split(order, [n * 6 // 10, n * 8 // 10])))
+    numpy.savez(graph, edge_index=numpy.stack([key // n, key % n]), num_nodes=n, y=draw.integers(int(classes), size=n),
+                x=draw.normal(size=(n, int(features))).astype(numpy.float32), **split)
+
+
 def load(folder):
     return {name: numpy.load(pathlib.Path(folder) / f"{name}.npy") for name in ARRAYS}
 
 
 if __name__ == "__main__":
-    prepare(*sys.argv[1:])
+    dress(*sys.argv[2:]) if sys.argv[1] == "dress" else prepare(*sys.argv[1:])

@@ -20,9 +20,10 @@ double batch_seconds(const Batches& batches, const Grid& grid, std::int64_t feat
     const bool pool = batches.sampling.has_pool();
     const double matrices = graph.symmetric() && pool ? 1 : 2;
     const double row_bytes = pool ? 4 * static_cast<double>(features) / grid.y : 0;  // all vertices stay where they are
+    const double found_share = pool ? vertex_share : 0;  // all rows are looked at one after the other otherwise
     const auto drawn = static_cast<double>(drawn_vertices(batches.sampling, graph.vertices()));
     const double nonzeros =
-        draw_share * drawn + vertex_share * mean.vertices + look_share * mean.looked_at + matrices * mean.nonzeros;
+        draw_share * drawn + found_share * mean.vertices + look_share * mean.looked_at + matrices * mean.nonzeros;
     return of_group * (loading_cost(machine).cut_seconds_per_nonzero * nonzeros +
                        mean.vertices * row_bytes / row_bytes_per_second);
 }
