@@ -58,7 +58,7 @@ void describe(Archive& archive, Subject<Archive, TuningPeak>& peak) {
 template <class Archive>
 void describe(Archive& archive, Subject<Archive, BatchTotals>& batches) {
     archive.positive("per_update", batches.per_update);
-    archive.positive("pool", batches.pool);
+    archive.field("pool", batches.pool);
     archive.field("uncovered_nonzeros", batches.uncovered_nonzeros);
     archive.field("vertices", batches.vertices);
     archive.field("nonzeros", batches.nonzeros);

@@ -17,7 +17,11 @@ DrawAhead::~DrawAhead() {
 }
 
 void DrawAhead::start(std::int64_t update) {
-    std::packaged_task<data::Clones()> task([this, update] { return draw_(update); });
+    std::packaged_task<data::Clones()> task([this, update] {
+        if (!begun_) begin_();
+        begun_ = true;
+        return draw_(update);
+    });
     update_ = update;
     drawn_ = task.get_future();
     {
@@ -35,7 +39,6 @@ std::optional<data::Clones> DrawAhead::take(std::int64_t update) {
 }
 
 void DrawAhead::work() {
-    begin_();
     for (;;) {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return ends_ || wanted_; });

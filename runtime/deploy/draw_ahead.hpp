@@ -17,7 +17,7 @@ class DrawAhead {
 public:
     using Draw = std::function<data::Clones(std::int64_t update)>;
 
-    // The thread calls `begin` first, and draws by `draw`, which nobody calls meanwhile.
+    // The thread calls `begin` before it draws for the first time, and draws by `draw`, which nobody calls meanwhile.
     DrawAhead(std::function<void()> begin, Draw draw);
     ~DrawAhead();  // waits for the update under way
     DrawAhead(const DrawAhead&) = delete;
@@ -25,7 +25,7 @@ public:
 
     // Draws this one from now on; none is under way.
     void start(std::int64_t update);
-    // The batches of this update once they are drawn, or what drawing them threw; nothing if it was not started.
+    // The batches of this update once they are drawn, or what `begin` or drawing them threw; nothing if it was not started.
     std::optional<data::Clones> take(std::int64_t update);
 
 private:
@@ -36,6 +36,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool ends_ = false;
+    bool begun_ = false;  // of the thread alone
     std::optional<std::packaged_task<data::Clones()>> wanted_;
     std::int64_t update_ = 0;  // that drawn_ is of
     std::future<data::Clones> drawn_;

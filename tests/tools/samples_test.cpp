@@ -59,6 +59,8 @@ TEST_F(Samples, NeighboursAreDrawnInTraining) {
     ASSERT_EQ(ran.code, 0) << ran.err;
     EXPECT_THAT(ran.out, HasSubstr("equal to the byte"));
     EXPECT_EQ(reported()["batches"]["vertices"], 300);
+    EXPECT_EQ(gnnplan("explain --analyze " + report).code, 0)
+        << "there is no pool, and the report is read all the same";
     EXPECT_EQ(reported()["predicted"]["total_bytes"], reported()["measured"]["total_bytes"]);
 }
 
