@@ -18,7 +18,7 @@ double batch_seconds(const Batches& batches, const Grid& grid, std::int64_t feat
     const BatchMeans mean = graph.batch_means();
     const double of_group = static_cast<double>(batches.per_update) / grid.x;
     const bool pool = batches.sampling.has_pool();
-    const double matrices = graph.symmetric() && pool ? 1 : 2;
+    const double matrices = multiplies_symmetric(graph.symmetric(), batches) ? 1 : 2;
     const double row_bytes = pool ? 4 * static_cast<double>(features) / grid.y : 0;  // all vertices stay where they are
     const double found_share = pool ? vertex_share : 0;  // all rows are looked at one after the other otherwise
     const auto drawn = static_cast<double>(drawn_vertices(batches.sampling, graph.vertices()));

@@ -20,7 +20,7 @@ struct SampledSizes {
 // By expectation: of d vertices that are drawn with replacement a batch has N (1 - e^(-d / N)), and of the edges the
 // share that has both ends in it. Batches of skewed graphs are denser.
 BatchMeans expected_batches(const Sampling& sampling, const SampledSizes& of);
-// What a rank keeps of the pool, in bytes.
+// The bytes of the pool that a rank keeps.
 std::int64_t expected_pool_bytes(const Sampling& sampling, const SampledSizes& of);
 
 }  // namespace gnnplan

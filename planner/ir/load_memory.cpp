@@ -19,7 +19,7 @@ std::int64_t clone_bytes(const GraphStats& graph, const Numbering& numbering) {
     const std::int64_t groups = std::ssize(first) - 1;
     const std::int64_t shared = delay ? 8 * clones + 8 * groups * groups * bins_of(delay) : 0;
     const std::int64_t nonzero_bytes = graph.weighted() || numbering.weighs_batches() ? 8 : 4;
-    const bool directed = !graph.symmetric() || (numbering.batches && !numbering.batches->sampling.has_pool());
+    const bool directed = !multiplies_symmetric(graph.symmetric(), numbering.batches);
     const auto bytes_with = [&](std::int64_t edges) {
         return 8 * clones + (directed ? 2 : 1) * (8 * (clones + 1) + nonzero_bytes * edges);
     };
