@@ -17,7 +17,8 @@ class DrawAhead {
 public:
     using Draw = std::function<data::Clones(std::int64_t update)>;
 
-    // The thread calls `begin` before it draws for the first time, and draws by `draw`, which nobody calls meanwhile.
+    // The thread calls `begin` before it draws for the first time, and draws by `draw`, which nobody calls
+    // meanwhile.
     DrawAhead(std::function<void()> begin, Draw draw);
     ~DrawAhead();  // waits for the update under way
     DrawAhead(const DrawAhead&) = delete;

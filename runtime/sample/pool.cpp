@@ -56,6 +56,7 @@ Pool::Pool(const data::Graph& graph, std::vector<std::uint8_t> subset, const Sam
     if (!sampling.has_pool()) {
         const data::Csr& sources = graph_.matrix(forward_matrix);
         sizes_.push_back({graph_.vertices(), masked_nonzeros(graph_, sampling.budget), training_, sources.nonzeros()});
+        take_means();
         return;
     }
     if (sampling.coefficients) {
@@ -65,6 +66,7 @@ Pool::Pool(const data::Graph& graph, std::vector<std::uint8_t> subset, const Sam
     }
     refuse_too_many(sampling, draws_, graph_.vertices());
     draw_all();
+    take_means();
     uncovered_ = std::ranges::count(of_sources_, 0);
 }
 
@@ -119,7 +121,7 @@ void Pool::count(std::int64_t batch, std::span<const std::int32_t> vertices, Ind
     room.choose({});
 }
 
-BatchMeans Pool::means() const {
+void Pool::take_means() {
     BatchMeans sums;
     for (const BatchSize& size : sizes_) {
         sums.vertices += static_cast<double>(size.vertices);
@@ -127,7 +129,7 @@ BatchMeans Pool::means() const {
         sums.looked_at += static_cast<double>(size.looked_at);
     }
     const auto count = static_cast<double>(sizes_.size());
-    return {sums.vertices / count, sums.nonzeros / count, sums.looked_at / count};
+    means_ = {sums.vertices / count, sums.nonzeros / count, sums.looked_at / count};
 }
 
 std::int64_t Pool::bytes() const {

@@ -35,7 +35,7 @@ public:
     // 0 where every update draws anew, so that numbers have no end: sizes() has one then, that of all.
     std::int64_t batches() const { return sampling_.has_pool() ? std::ssize(sizes_) : 0; }
     const BatchSize& size_of(std::int64_t batch) const { return sizes_[sampling_.has_pool() ? at(batch) : 0]; }
-    BatchMeans means() const;
+    const BatchMeans& means() const { return means_; }
     // As many as draw each vertex of the graph once in the mean, the same ones in a batch counted again.
     std::int64_t batches_of_epoch() const;
     // Edges of the graph that no batch has: nonzeros of A^T. Counted where there are coefficients.
@@ -67,6 +67,7 @@ public:
 private:
     bool of_targets(MatrixId matrix) const { return !graph_.symmetric && !matrix.transposed; }
     void draw_all();
+    void take_means();
     void count(std::int64_t batch, std::span<const std::int32_t> vertices, Induced& room);
     data::Clones none() const;
     void add_mask(std::int64_t number, data::Clones& made) const;
@@ -90,6 +91,7 @@ private:
     Sampling sampling_;
     Draws draws_;
     std::vector<BatchSize> sizes_;
+    BatchMeans means_;  // of these, which planning asks for each configuration
     std::int64_t uncovered_ = 0;
     std::vector<std::int32_t> of_vertices_;
     // These count for each nonzero of A^T, which has the sources of vertices, and of A where it is another matrix.
