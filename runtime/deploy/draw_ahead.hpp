@@ -17,8 +17,7 @@ class DrawAhead {
 public:
     using Draw = std::function<data::Clones(std::int64_t update)>;
 
-    // The thread calls `begin` before it draws for the first time, and draws by `draw`, which nobody calls
-    // meanwhile.
+    // The thread calls `begin` before it draws for the first time, and draws by `draw`: nobody else calls them.
     DrawAhead(std::function<void()> begin, Draw draw);
     ~DrawAhead();  // waits for the update under way
     DrawAhead(const DrawAhead&) = delete;
@@ -26,7 +25,8 @@ public:
 
     // Draws this one from now on; none is under way.
     void start(std::int64_t update);
-    // The batches of this update once they are drawn, or what `begin` or drawing them threw; nothing if it was not started.
+    // The batches of this update once they are drawn, or what `begin` or drawing them threw; nothing if it was not
+    // started.
     std::optional<data::Clones> take(std::int64_t update);
 
 private:
