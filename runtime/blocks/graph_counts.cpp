@@ -44,8 +44,11 @@ public:
         for (const auto& [known, pool] : known_) {
             if (known == sampling) return pool;
         }
-        return known_.emplace_back(sampling, std::make_shared<const sample::Pool>(graph, subset, sampling)).second;
+        const auto pool = std::make_shared<sample::Pool>(graph, subset, sampling);
+        pool->draw();
+        return known_.emplace_back(sampling, pool).second;
     }
+    void add(std::shared_ptr<const sample::Pool> pool) { known_.emplace_back(pool->sampling(), std::move(pool)); }
 
 private:
     std::mutex mutex_;
@@ -71,14 +74,16 @@ private:
     std::deque<std::pair<Numbering, std::shared_ptr<const GraphStats>>> kept_;
 };
 
-GraphCounts::GraphCounts(const Graph& graph, std::vector<std::uint8_t> subset)
+GraphCounts::GraphCounts(const Graph& graph, std::vector<std::uint8_t> subset, std::shared_ptr<const sample::Pool> pool)
     : graph_(graph),
       subset_(std::make_shared<const std::vector<std::uint8_t>>(std::move(subset))),
       matrices_(std::make_shared<Matrices>()),
       training_vertices_(loss_row_counts(graph, *subset_, 0).front()),
       order_(std::make_shared<const VertexOrder>()),
       cache_(std::make_shared<Cache>(graph, *order_)),
-      pools_(std::make_shared<Pools>()) {}
+      pools_(std::make_shared<Pools>()) {
+    if (pool != nullptr) pools_->add(std::move(pool));
+}
 
 GraphCounts::GraphCounts(const GraphCounts& other, const Numbering& numbering)
     : graph_(other.graph_),

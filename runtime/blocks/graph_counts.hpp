@@ -41,9 +41,10 @@ inline const VertexOrder* cutting_order(const Graph& graph, const NumberedCounts
 // Copies share what they have counted; all of it may be used from several threads.
 class GraphCounts final : public NumberedCounts {
 public:
-    // `graph` outlives this object and what numbered() returns. `subset` holds a Subset for each vertex; empty,
-    // all train.
-    explicit GraphCounts(const Graph& graph, std::vector<std::uint8_t> subset = {});
+    // `graph` outlives this object and what numbered() returns. `subset` holds a Subset for each vertex; empty, all
+    // train. `pool` is drawn, and need not be drawn again for those who ask about its batches.
+    explicit GraphCounts(const Graph& graph, std::vector<std::uint8_t> subset = {},
+                         std::shared_ptr<const sample::Pool> pool = nullptr);
 
     std::int64_t vertices() const override { return graph_.vertices(); }
     std::int64_t nonzeros() const override { return graph_.nonzeros(); }

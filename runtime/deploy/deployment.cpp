@@ -4,6 +4,7 @@
 #include "runtime/deploy/fitting.hpp"
 #include "runtime/deploy/match.hpp"
 #include "runtime/deploy/model_values.hpp"
+#include "runtime/deploy/shared_pool.hpp"
 #include "runtime/load/counts.hpp"
 #include "runtime/load/predict.hpp"
 
@@ -38,6 +39,18 @@ void Deployment::take_graph() {
     data::check_degrees(dataset_.graph(), plan_.problem.graph.normalisation, dataset_.report().path);
     scales_ = data::stored_scales(dataset_.graph(), plan_.problem.graph.normalisation);
     loaded_ = exec::Charge(tracker_, load::held_bytes(dataset_.graph(), scales_), exec::Holder::host);
+}
+
+void Deployment::draw_pool() {
+    if (!on_batches()) return;
+    SharedPool drawn = draw_together(hosts_, dataset_, plan_.problem.batches->sampling, clock_);
+    pool_ = std::move(drawn.pool);
+    measured_.load_steps.push_back(std::move(drawn.step));
+}
+
+std::optional<exec::GraphCounts> Deployment::counts() const {
+    if (dataset_.in_shares()) return std::nullopt;
+    return counts_of(dataset_, pool_);
 }
 
 void Deployment::cache_features(std::int64_t bytes) {
@@ -117,7 +130,7 @@ void Deployment::load_share(const Candidate& candidate) {
 
 // Answers about the graph: of shares, to all that is asked while blocks are cut and steps are expected.
 std::shared_ptr<const exec::NumberedCounts> Deployment::count(const Schedule& schedule, const LoadState& loaded) {
-    if (!share_) return counts_for(schedule, dataset_);
+    if (!share_) return counts_for(schedule, dataset_, pool_);
     auto counts = std::make_shared<load::ShareCounts>(*share_);
     const GraphRecord& graph = plan_.problem.graph;
     const load::RowShares shares(schedule);

@@ -50,6 +50,11 @@ public:
 
     // The rest is collective.
 
+    // Draws the pool that batches are of, if they are; the next thing after take_graph().
+    void draw_pool();
+    // Answers about the graph, not collective; nothing where it is loaded in shares.
+    std::optional<exec::GraphCounts> counts() const;
+
     // Keeps all features in memory for the candidates to come, which are so many bytes.
     void cache_features(std::int64_t bytes);
     // Makes candidate `index` ready to run, in place of the one before; `last`: no other follows. Passes begin at
@@ -100,11 +105,12 @@ private:
 
     exec::MemoryTracker tracker_;
     data::DegreeScales scales_;
-    std::optional<load::GraphShare> share_;  // of a graph that is loaded in shares, until blocks are cut
-    std::string fingerprint_;                // of that share's graph
-    exec::Charge loaded_;                    // the graph and its scales, while they live
-    GroupScales of_groups_;                  // where vertices have clones
-    std::int64_t cached_feature_bytes_ = 0;  // 0: not worth it, or no room
+    std::shared_ptr<const sample::Pool> pool_;  // null: epochs are not of batches
+    std::optional<load::GraphShare> share_;     // of a graph that is loaded in shares, until blocks are cut
+    std::string fingerprint_;                   // of that share's graph
+    exec::Charge loaded_;                       // the graph and its scales, while they live
+    GroupScales of_groups_;                     // where vertices have clones
+    std::int64_t cached_feature_bytes_ = 0;     // 0: not worth it, or no room
     exec::Charge cached_features_;
     std::optional<exec::Charge> batch_features_;
     std::unique_ptr<exec::ModelState> state_;

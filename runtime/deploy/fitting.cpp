@@ -50,12 +50,14 @@ std::vector<std::int64_t> bytes_by_candidate(const Plan& plan, const std::vector
     return bytes;
 }
 
-exec::GraphCounts counts_of(const data::Dataset& dataset) {
-    return exec::GraphCounts(dataset.graph(), dataset.subset());
+exec::GraphCounts counts_of(const data::Dataset& dataset, std::shared_ptr<const sample::Pool> pool) {
+    return exec::GraphCounts(dataset.graph(), dataset.subset(), std::move(pool));
 }
 
-std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset) {
-    return std::dynamic_pointer_cast<const exec::GraphCounts>(counts_of(dataset).numbered(schedule.numbering));
+std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset,
+                                                    std::shared_ptr<const sample::Pool> pool) {
+    return std::dynamic_pointer_cast<const exec::GraphCounts>(
+        counts_of(dataset, std::move(pool)).numbered(schedule.numbering));
 }
 
 GroupScales scales_of_groups(const Plan& plan, const Schedule& schedule, const exec::NumberedCounts& counts,
@@ -78,20 +80,20 @@ GroupScales scales_of_groups(const Plan& plan, const Schedule& schedule, const e
     return {std::move(scales), std::move(charge)};
 }
 
-std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset,
-                                     const TensorMemory& memory, const std::optional<DeviceRoom>& room) {
+std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable,
+                                     const std::optional<exec::GraphCounts>& graph, const TensorMemory& memory,
+                                     const std::optional<DeviceRoom>& room) {
     constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
     const std::int64_t allowed = plan.problem.memory_per_rank > 0 ? plan.problem.memory_per_rank : unlimited;
     const std::int64_t free = room ? room->bytes_per_rank : unlimited;
     if (std::min(allowed, free) == unlimited) return usable;
     std::vector<std::int64_t> bytes;
-    if (dataset.in_shares()) {  // nobody can count yet
+    if (!graph) {
         for (const int index : usable) bytes.push_back(candidate(plan, index).predicted.peak_bytes_per_rank);
     } else {
-        bytes = bytes_by_candidate(plan, usable, counts_of(dataset),
-                                   [&](const Schedule& schedule, const GraphStats& counts) {
-                                       return peak_bytes_per_rank(schedule, counts, memory);
-                                   });
+        bytes = bytes_by_candidate(plan, usable, *graph, [&](const Schedule& schedule, const GraphStats& counts) {
+            return peak_bytes_per_rank(schedule, counts, memory);
+        });
     }
     const std::int64_t least = *std::min_element(bytes.begin(), bytes.end());
     if (least > allowed) throw more_than_allowed(least, allowed);

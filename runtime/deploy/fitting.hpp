@@ -18,9 +18,11 @@
 
 namespace gnnplan::deploy {
 
-// The data's counts in the numbering of the file, and in the schedule's.
-exec::GraphCounts counts_of(const data::Dataset& dataset);
-std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset);
+// The data's counts in the numbering of the file, and in the schedule's. `pool` is drawn, and of the batches that are
+// asked about; null: these are drawn when they are asked about.
+exec::GraphCounts counts_of(const data::Dataset& dataset, std::shared_ptr<const sample::Pool> pool = nullptr);
+std::shared_ptr<const exec::GraphCounts> counts_for(const Schedule& schedule, const data::Dataset& dataset,
+                                                    std::shared_ptr<const sample::Pool> pool = nullptr);
 
 // The scales of the graphs of groups, and the memory that they take.
 struct GroupScales {
@@ -34,9 +36,11 @@ GroupScales scales_of_groups(const Plan& plan, const Schedule& schedule, const e
 
 // Those of `usable` that the plan's memory and the room on the devices allow on this graph, as the only ones that run;
 // `memory` is what their tensors lie in, here and below. A plan made without --memory allows all, and so do devices of
-// which nobody knows what is free. Throws ErrorCode::infeasible when there is none.
-std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable, const data::Dataset& dataset,
-                                     const TensorMemory& memory, const std::optional<DeviceRoom>& room);
+// which nobody knows what is free. `graph` answers in the numbering of the file; nothing where nobody can count
+// yet, and plans are believed. Throws ErrorCode::infeasible when there is none.
+std::vector<int> candidates_that_fit(const Plan& plan, const std::vector<int>& usable,
+                                     const std::optional<exec::GraphCounts>& graph, const TensorMemory& memory,
+                                     const std::optional<DeviceRoom>& room);
 
 // Throws ErrorCode::infeasible where the schedule needs more on the counted graph than the plan allows.
 void check_memory(const Plan& plan, const Schedule& schedule, const GraphStats& counts, const TensorMemory& memory);

@@ -40,8 +40,9 @@ std::vector<std::int64_t> by_rank(comm::Communicator& comm, std::int64_t mine) {
 
 double predicted_for(const LoadingSeconds& loading, const std::string& part) {
     if (part == "deal") return loading.deal;
-    if (part == "features") return loading.features;
-    return part == "rows" ? loading.rows : loading.degrees;
+    if (part == "rows") return loading.rows;
+    if (part == "degrees") return loading.degrees;
+    return part == "features" ? loading.features : 0;
 }
 
 // `loading`: what was predicted of it.

@@ -132,7 +132,7 @@ RunReport run(comm::Communicator& hosts, comm::Communicator& comm, kernels::Devi
     comm::agree(comm, [&] {
         deployment.take_graph();
         const std::vector<int> usable = deploy::usable_candidates(plan, 0, &dataset);
-        report.chosen = deploy::candidates_that_fit(plan, usable, dataset, device.memory(), room).front();
+        report.chosen = deploy::candidates_that_fit(plan, usable, deployment.counts(), device.memory(), room).front();
         first_step = layers.begin(plan.candidates[at(report.chosen)].schedule, options.layers_done);
     });
     deployment.build(report.chosen, true, first_step);

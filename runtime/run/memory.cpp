@@ -34,13 +34,12 @@ std::int64_t bytes_of_threads(const Plan& plan, int candidate, const data::Datas
     const exec::GraphCounts graph = deploy::counts_of(dataset);
     const std::int64_t scales = 16 * graph.vertices();  // a rank's own
     const std::int64_t shared = load_bytes(graph) - scales;
-    // Partitioning the graph to count exactly would take too long, so this is a lower bound.
-    if (schedule.numbering.parts > 1 && !schedule.numbering.batches)
+    // Partitioning the graph or drawing batches to count exactly would take too long, so this is a lower bound.
+    if (schedule.numbering.parts > 1 || schedule.numbering.batches)
         return checked_multiply(ranks, predicted.peak_bytes_per_rank) - (ranks - 1) * shared + features;
     const auto counts = deploy::counts_for(schedule, dataset);
     std::int64_t cutting = features + shared;
     std::int64_t running = features;
-    if (schedule.numbering.batches) running += shared;
     for (int rank = 0; rank < ranks; ++rank) {
         const MemoryPlan memory = plan_memory(schedule, *counts, rank);
         const std::int64_t blocks = memory.adjacency_bytes + memory.request_bytes + memory.output_vertex_bytes;

@@ -37,7 +37,7 @@ std::vector<std::int32_t> training_vertices(const std::vector<std::uint8_t>& sub
     return training;
 }
 
-void add_one(std::int32_t& count) { std::atomic_ref(count).fetch_add(1, std::memory_order_relaxed); }
+void add_to(float& count, float more) { std::atomic_ref(count).fetch_add(more, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -53,21 +53,12 @@ Pool::Pool(const data::Graph& graph, std::vector<std::uint8_t> subset, const Sam
     if (!vertex_.empty()) number_.assign(at(graph.vertices()), -1);
     for (std::size_t i = 0; i < vertex_.size(); ++i) number_[at(vertex_[i])] = static_cast<std::int32_t>(i);
     for (std::int64_t v = 0; v < graph_.vertices(); ++v) training_ += trains(v) ? 1 : 0;
-    if (!sampling.has_pool()) {
-        const data::Csr& sources = graph_.matrix(forward_matrix);
-        sizes_.push_back({graph_.vertices(), masked_nonzeros(graph_, sampling.budget), training_, sources.nonzeros()});
-        take_means();
-        return;
-    }
-    if (sampling.coefficients) {
-        of_vertices_.assign(at(graph_.vertices()), 0);
-        of_sources_.assign(at(graph_.nonzeros()), 0);
-        if (!graph_.symmetric) of_targets_.assign(at(graph_.nonzeros()), 0);
-    }
+    if (!sampling.has_pool()) return;
     refuse_too_many(sampling, draws_, graph_.vertices());
-    draw_all();
-    take_means();
-    uncovered_ = std::ranges::count(of_sources_, 0);
+    if (!sampling.coefficients) return;
+    of_vertices_.assign(at(graph_.vertices()), 0);
+    of_sources_.assign(at(graph_.nonzeros()), 0);
+    if (!graph_.symmetric) of_targets_.assign(at(graph_.nonzeros()), 0);
 }
 
 bool Pool::trains(std::int64_t vertex) const { return subset_.empty() || subset_[at(vertex)] == data::train; }
@@ -77,30 +68,87 @@ std::int64_t Pool::batches_of_epoch() const {
     return (graph_.vertices() + drawn - 1) / drawn;
 }
 
-// Some batches at a time, as nobody knows how many are wanted before their vertices are there.
-void Pool::draw_all() {
-    constexpr std::int64_t batches_of_thread = 4, most = 4096;
-    const std::int64_t threads = kernels::max_threads();
+// Batches that are drawn at a time, as nobody knows how many are wanted before their vertices are there: no more than
+// there will be, and enough for many threads.
+std::int64_t Pool::round(int ranks) const {
+    constexpr std::int64_t of_threads = 64, most = 4096;
     const std::int64_t worth_it = std::min(most, kernels::serial_work / draws_.drawn());
-    std::vector<Induced> rooms(at(threads), Induced(graph_.vertices()));
-    std::vector<std::vector<std::int32_t>> drawn(at(std::max(threads * batches_of_thread, worth_it)));
+    const std::int64_t least = sampling_.coverage * graph_.vertices() / draws_.drawn();
+    return std::clamp<std::int64_t>(least, 1, ranks * std::max(of_threads, worth_it));
+}
+
+void Pool::draw(const PoolRanks& ranks) {
+    if (!sampling_.has_pool()) {
+        const data::Csr& sources = graph_.matrix(forward_matrix);
+        sizes_.push_back({graph_.vertices(), masked_nonzeros(graph_, sampling_.budget), training_, sources.nonzeros()});
+        return take_means();
+    }
+    rooms_.assign(at(kernels::max_threads()), Induced(graph_.vertices()));
     std::int64_t wanted = std::max<std::int64_t>(1, sampling_.coverage * graph_.vertices());
     while (wanted > 0) {
         const std::int64_t first = batches();
-        data::for_parts(std::ssize(drawn), [&](std::int64_t i) { drawn[at(i)] = draws_.vertices(first + i); });
-        for (std::int64_t i = 0; i < std::ssize(drawn) && wanted > 0; ++i) {
-            sizes_.push_back({.vertices = std::ssize(drawn[at(i)])});
-            wanted -= sizes_.back().vertices;
+        draw_round(ranks, first);
+        std::int64_t end = first;
+        for (; end < batches() && wanted > 0; ++end) wanted -= sizes_[at(end)].vertices;
+        // Takes back what is too much.
+        for (std::int64_t i = 0; sampling_.coefficients && i < std::ssize(drawn_); ++i) {
+            if (first + ranks.rank + i * ranks.ranks >= end) add(drawn_[at(i)], -1, rooms_.front());
         }
-        data::for_parts(threads, [&](std::int64_t thread) {
-            for (std::int64_t batch = first + thread; batch < batches(); batch += threads)
-                count(batch, drawn[at(batch - first)], rooms[at(thread)]);
-        });
+        sizes_.resize(at(end));
+    }
+    drawn_ = {}, rooms_ = {};
+    if (ranks.ranks > 1) {
+        for (kernels::LargeVector<float>* counts : {&of_vertices_, &of_sources_, &of_targets_})
+            if (!counts->empty()) ranks.add_counts(*counts);
+    }
+    take_means();
+    uncovered_ = std::ranges::count(of_sources_, 0.0F);
+}
+
+// A rank draws every so-many-th batch; sizes are numbers that doubles have exactly.
+void Pool::draw_round(const PoolRanks& ranks, std::int64_t first) {
+    const std::int64_t all = round(ranks.ranks),
+                       own = std::max<std::int64_t>(0, (all - ranks.rank + ranks.ranks - 1) / ranks.ranks);
+    drawn_.resize(at(own));
+    sizes_.resize(at(first + all));
+    const auto number = [&](std::int64_t i) { return first + ranks.rank + i * ranks.ranks; };
+    data::for_parts(own, [&](std::int64_t i) { drawn_[at(i)] = draws_.vertices(number(i)); });
+    const std::int64_t threads = std::ssize(rooms_);
+    data::for_parts(threads, [&](std::int64_t thread) {
+        for (std::int64_t i = thread; i < own; i += threads)
+            sizes_[at(number(i))] = add(drawn_[at(i)], 1, rooms_[at(thread)]);
+    });
+    if (ranks.ranks == 1) return;
+    std::vector<double> sums;
+    for (std::int64_t batch = first; batch < first + all; ++batch) {
+        const BatchSize& size = sizes_[at(batch)];
+        for (const std::int64_t value : {size.vertices, size.nonzeros, size.training, size.looked_at})
+            sums.push_back(static_cast<double>(value));
+    }
+    ranks.add_sizes(sums);
+    for (std::int64_t i = 0; i < all; ++i) {
+        const auto sum = [&](std::int64_t k) { return static_cast<std::int64_t>(sums[at(4 * i + k)]); };
+        sizes_[at(first + i)] = {sum(0), sum(1), sum(2), sum(3)};
     }
 }
 
-void Pool::count(std::int64_t batch, std::span<const std::int32_t> vertices, Induced& room) {
-    BatchSize& size = sizes_[at(batch)];
+std::vector<std::int64_t> Pool::added_sizes(int ranks) const {
+    if (ranks == 1 || !sampling_.has_pool()) return {};
+    const std::int64_t of_round = round(ranks), rounds = (batches() + of_round - 1) / of_round;
+    return std::vector<std::int64_t>(at(rounds), 4 * of_round);
+}
+
+std::vector<std::int64_t> Pool::added_counts() const {
+    std::vector<std::int64_t> added;
+    for (const std::size_t values : {of_vertices_.size(), of_sources_.size(), of_targets_.size()}) {
+        if (values > 0) added.push_back(static_cast<std::int64_t>(values));
+    }
+    return added;
+}
+
+// Adds `count` to the numbers of batches of a batch's vertices and edges. Returns its size.
+BatchSize Pool::add(std::span<const std::int32_t> vertices, float count, Induced& room) {
+    BatchSize size{.vertices = std::ssize(vertices)};
     room.choose(vertices);
     for (const std::int32_t v : vertices) {
         size.training += trains(v) ? 1 : 0;
@@ -109,16 +157,17 @@ void Pool::count(std::int64_t batch, std::span<const std::int32_t> vertices, Ind
     }
     room.visit(graph_.matrix(forward_matrix), [&](std::int64_t e, std::int64_t, std::int32_t) {
         ++size.nonzeros;
-        if (sampling_.coefficients) add_one(of_sources_[at(e)]);
+        if (sampling_.coefficients) add_to(of_sources_[at(e)], count);
     });
     if (sampling_.coefficients) {
-        for (const std::int32_t v : vertices) add_one(of_vertices_[at(v)]);
+        for (const std::int32_t v : vertices) add_to(of_vertices_[at(v)], count);
         if (!graph_.symmetric) {
             room.visit(graph_.matrix(backward_matrix),
-                       [&](std::int64_t e, std::int64_t, std::int32_t) { add_one(of_targets_[at(e)]); });
+                       [&](std::int64_t e, std::int64_t, std::int32_t) { add_to(of_targets_[at(e)], count); });
         }
     }
     room.choose({});
+    return size;
 }
 
 void Pool::take_means() {
@@ -136,8 +185,7 @@ std::int64_t Pool::bytes() const {
     const auto counts = of_vertices_.size() + of_sources_.size() + of_targets_.size();
     // With the scales of the training vertices' graph.
     const std::int64_t own = vertex_.empty() ? 0 : bytes_of(own_) + 20 * std::ssize(vertex_) + 4 * std::ssize(number_);
-    return static_cast<std::int64_t>(sizes_.size() * sizeof(BatchSize) + counts * sizeof(std::int32_t) +
-                                     subset_.size()) +
+    return static_cast<std::int64_t>(sizes_.size() * sizeof(BatchSize) + counts * sizeof(float) + subset_.size()) +
            draws_.bytes() + 4 * graph_.vertices() + own;
 }
 

@@ -10,6 +10,7 @@
 #include <gnnplan/ir/sampling.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,14 +24,29 @@ struct BatchSize {
     bool operator==(const BatchSize&) const = default;
 };
 
+// Ranks that draw a pool together: each counts a share of the batches, and all add up what they have counted. Both
+// functions add values up over all ranks, in place, and are called by all ranks for as many values.
+struct PoolRanks {
+    int rank = 0, ranks = 1;
+    std::function<void(std::span<double>)> add_sizes = {};
+    std::function<void(std::span<float>)> add_counts = {};
+};
+
 class Pool {
 public:
-    // Draws and counts all batches, with the threads of the rank: about `coverage` visits of each nonzero. The graph
-    // outlives the pool; `subset` holds a Subset for each vertex; empty, all train. Takes 4 bytes for each nonzero and
-    // vertex where there are coefficients, and a graph of the training vertices where batches are of these. Throws what
-    // Draws throws, and Error{usage} for more than ten million batches and where no vertex trains.
+    // The graph outlives the pool; `subset` holds a Subset for each vertex; empty, all train. Takes 4 bytes for each
+    // nonzero and vertex where there are coefficients, and a graph of the training vertices where batches are of these.
+    // Throws what Draws throws, and Error{usage} for more than ten million batches and where no vertex trains.
     Pool(const data::Graph& graph, std::vector<std::uint8_t> subset, const Sampling& sampling);
 
+    // Draws and counts all batches, with the threads of the rank: about `coverage` visits of each nonzero by all ranks
+    // together. Once, before all else; collective where there are several ranks.
+    void draw(const PoolRanks& ranks = {});
+    // How many values draw() adds up of sizes, and of counts, call by call.
+    std::vector<std::int64_t> added_sizes(int ranks) const;
+    std::vector<std::int64_t> added_counts() const;
+
+    const Sampling& sampling() const { return sampling_; }
     const std::vector<BatchSize>& sizes() const { return sizes_; }
     // 0 where every update draws anew, so that numbers have no end: sizes() has one then, that of all.
     std::int64_t batches() const { return sampling_.has_pool() ? std::ssize(sizes_) : 0; }
@@ -46,9 +62,11 @@ public:
     std::int64_t sampled(std::int64_t vertex) const { return number_.empty() ? vertex : number_[at(vertex)]; }
     // In how many batches a vertex of that graph, and the edge of a nonzero of A^T or A, are; where there are
     // coefficients.
-    std::int64_t batches_with(std::int64_t vertex) const { return sampling_.has_pool() ? of_vertices_[at(vertex)] : 1; }
+    std::int64_t batches_with(std::int64_t vertex) const {
+        return sampling_.has_pool() ? static_cast<std::int64_t>(of_vertices_[at(vertex)]) : 1;
+    }
     std::int64_t batches_with(MatrixId matrix, std::int64_t nonzero) const {
-        return (of_targets(matrix) ? of_targets_ : of_sources_)[at(nonzero)];
+        return static_cast<std::int64_t>((of_targets(matrix) ? of_targets_ : of_sources_)[at(nonzero)]);
     }
 
     // These batches as the graphs of as many groups. With coefficients an edge has its weight over the number of
@@ -66,9 +84,10 @@ public:
 
 private:
     bool of_targets(MatrixId matrix) const { return !graph_.symmetric && !matrix.transposed; }
-    void draw_all();
+    std::int64_t round(int ranks) const;
+    void draw_round(const PoolRanks& ranks, std::int64_t first);
     void take_means();
-    void count(std::int64_t batch, std::span<const std::int32_t> vertices, Induced& room);
+    BatchSize add(std::span<const std::int32_t> vertices, float count, Induced& room);
     data::Clones none() const;
     void add_mask(std::int64_t number, data::Clones& made) const;
     void add_batch(std::int64_t batch, Induced& room, data::Clones& made) const;
@@ -93,9 +112,12 @@ private:
     std::vector<BatchSize> sizes_;
     BatchMeans means_;  // of these, which planning asks for each configuration
     std::int64_t uncovered_ = 0;
-    std::vector<std::int32_t> of_vertices_;
+    // Numbers of batches, which are exact as floats: ranks add these up.
+    kernels::LargeVector<float> of_vertices_;
     // These count for each nonzero of A^T, which has the sources of vertices, and of A where it is another matrix.
-    kernels::LargeVector<std::int32_t> of_sources_, of_targets_;
+    kernels::LargeVector<float> of_sources_, of_targets_;
+    std::vector<std::vector<std::int32_t>> drawn_;  // batches of the round under way
+    std::vector<Induced> rooms_;                    // of the threads that count them
 };
 
 }  // namespace gnnplan::sample

@@ -107,10 +107,11 @@ void Trainer::note_choice(int index, const Autotuner& tuner) const {
 Tuning Trainer::prepare() {
     std::optional<Tuning> tuning;
     const std::optional<deploy::DeviceRoom> room = deploy::device_room(comm_, device_);
+    comm::agree(comm_, [&] { deployment_.take_graph(); });
+    deployment_.draw_pool();
     comm::agree(comm_, [&] {
-        deployment_.take_graph();
-        tuning = begin_tuning(plan_, options_, dataset_, hooks_.data.cache_features && !plan_.problem.batches,
-                              device_.memory(), room);
+        tuning = begin_tuning(plan_, options_, dataset_, deployment_.counts(),
+                              hooks_.data.cache_features && !plan_.problem.batches, device_.memory(), room);
     });
     for (const std::string& text : tuning->notes) note(text);
     eval_every_ = tuning->eval_every;
@@ -169,8 +170,11 @@ RunReport Trainer::hand_out() {
                                               std::to_string(options_.epochs));
         }
         deployment_.take_graph();
+    });
+    deployment_.draw_pool();
+    comm::agree(comm_, [&] {
         const std::vector<int> usable = deploy::usable_candidates(plan_, options_.features_dropout(), &dataset_);
-        candidate = deploy::candidates_that_fit(plan_, usable, dataset_, device_.memory(), room).front();
+        candidate = deploy::candidates_that_fit(plan_, usable, deployment_.counts(), device_.memory(), room).front();
     });
     deployment_.build(candidate, true);
     save_outputs();

@@ -32,11 +32,11 @@ void replay(Autotuner& tuner, const TuningLog& log, const std::vector<EpochRecor
 
 // The candidates that run on this graph, the fastest first; notes say why others do not.
 std::vector<int> usable_here(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset,
-                             const TensorMemory& memory, const std::optional<deploy::DeviceRoom>& room,
-                             std::vector<std::string>& notes) {
+                             const std::optional<exec::GraphCounts>& graph, const TensorMemory& memory,
+                             const std::optional<deploy::DeviceRoom>& room, std::vector<std::string>& notes) {
     const std::vector<int> planned = deploy::usable_candidates(plan, options.features_dropout());
     std::vector<int> usable = deploy::candidates_that_fit(
-        plan, deploy::usable_candidates(plan, options.features_dropout(), &dataset), dataset, memory, room);
+        plan, deploy::usable_candidates(plan, options.features_dropout(), &dataset), graph, memory, room);
     if (usable.size() < planned.size()) {
         notes.push_back("note: of " + std::to_string(planned.size()) + " candidates " + std::to_string(usable.size()) +
                         " can be used on this graph: rows that others leave out were estimated, or they need more "
@@ -64,10 +64,11 @@ ErrorOfDifference error_of(const Plan& plan) {
 
 }  // namespace
 
-Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
-                    const TensorMemory& memory, const std::optional<deploy::DeviceRoom>& room) {
+Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset,
+                    const std::optional<exec::GraphCounts>& graph, bool keeps_features, const TensorMemory& memory,
+                    const std::optional<deploy::DeviceRoom>& room) {
     std::vector<std::string> notes;
-    const std::vector<int> usable = usable_here(plan, options, dataset, memory, room, notes);
+    const std::vector<int> usable = usable_here(plan, options, dataset, graph, memory, room, notes);
     const auto predicted = [&](int index) -> const Candidate& {
         return plan.candidates[static_cast<std::size_t>(index)];
     };
@@ -79,7 +80,7 @@ Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::D
     TuningLog log{plan.fingerprints.content, {}, options.epochs - done, done + 1, options.autotune, {}};
     TuningRules rules = tuning_rules(options.autotune, log.epochs, error);
     if (usable.size() > 1 && rules.epochs_each > 0) {
-        const Trials fitting = fitting_trials(plan, usable, deploy::counts_of(dataset), keeps_features, memory);
+        const Trials fitting = fitting_trials(plan, usable, *graph, keeps_features, memory);
         if (fitting.trials.size() < 2) {
             notes.emplace_back("not tuning: the memory allowed holds too few candidates beside the loaded graph");
         } else {

@@ -3,6 +3,7 @@
 
 #include "runtime/data/dataset.hpp"
 #include "runtime/deploy/device_room.hpp"
+#include "runtime/exec/graph_counts.hpp"
 #include "runtime/train/autotune.hpp"
 #include "runtime/train/options.hpp"
 
@@ -24,9 +25,10 @@ struct Tuning {
     std::vector<std::string> notes;  // for the user
 };
 
-// `keeps_features`, `memory` and `room` are as in trials.hpp. Throws ErrorCode::mismatch or infeasible when no
-// candidate can train.
-Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, bool keeps_features,
-                    const TensorMemory& memory, const std::optional<deploy::DeviceRoom>& room);
+// `graph` answers about the data's graph, unless it is loaded in shares. `keeps_features`, `memory` and `room` are as in
+// trials.hpp. Throws ErrorCode::mismatch or infeasible when no candidate can train.
+Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset,
+                    const std::optional<exec::GraphCounts>& graph, bool keeps_features, const TensorMemory& memory,
+                    const std::optional<deploy::DeviceRoom>& room);
 
 }  // namespace gnnplan::train

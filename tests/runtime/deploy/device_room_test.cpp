@@ -54,8 +54,9 @@ TEST(CandidatesThatFit, AreThoseThatTheDeviceHasRoomFor) {
     };
     ASSERT_NE(peak(0), peak(1));
     const int thriftier = peak(0) < peak(1) ? 0 : 1;
+    const exec::GraphCounts graph = counts_of(dataset);
     const auto fitting = [&](std::int64_t bytes) {
-        return candidates_that_fit(plan, {0, 1}, dataset, memory, DeviceRoom{bytes, 1});
+        return candidates_that_fit(plan, {0, 1}, graph, memory, DeviceRoom{bytes, 1});
     };
     EXPECT_EQ(fitting(std::max(peak(0), peak(1))), (std::vector<int>{0, 1}));
     EXPECT_EQ(fitting(std::max(peak(0), peak(1)) - 1), std::vector<int>{thriftier});

@@ -76,7 +76,8 @@ void for_all_pools(const Check& check) {
             for (const bool coefficients : {true, false}) {
                 sampling.coefficients = coefficients;
                 const std::vector<std::uint8_t> subset = data::testing::third_trains(graph);
-                const Pool pool(graph, subset, sampling);
+                Pool pool(graph, subset, sampling);
+                pool.draw();
                 SCOPED_TRACE(testing::Message() << "sampler " << static_cast<int>(sampling.sampler) << ", symmetric "
                                                 << graph.symmetric << ", coefficients " << coefficients);
                 check(graph, sampling, subset, pool);
@@ -276,9 +277,11 @@ TEST(Pool, MayBeOfTheTrainingVertices) {
             }
         }
         Sampling sampling{.sampler = Sampler::walk, .budget = 3, .walk_length = 2, .coverage = 30, .seed = 9};
-        const Pool wanted(alone, {}, sampling);
+        Pool wanted(alone, {}, sampling);
+        wanted.draw();
         sampling.training_graph = true;
-        const Pool pool(graph, subset, sampling);
+        Pool pool(graph, subset, sampling);
+        pool.draw();
         ASSERT_EQ(pool.sizes(), wanted.sizes());
         Induced room(graph.vertices());
         const std::vector<std::int64_t> numbers{0, 1};
@@ -299,7 +302,8 @@ TEST(Pool, MayBeOfTheTrainingVertices) {
 TEST(Pool, DrawsNeighboursForEachUpdate) {
     for (const Graph& graph : graphs()) {
         constexpr std::int64_t fanout = 2;
-        const Pool pool(graph, {}, {.sampler = Sampler::neighbours, .budget = fanout, .seed = 4});
+        Pool pool(graph, {}, {.sampler = Sampler::neighbours, .budget = fanout, .seed = 4});
+        pool.draw();
         EXPECT_EQ(pool.batches(), 0);
         Induced room(graph.vertices());
         std::vector<double> mean(at(graph.nonzeros()), 0);
@@ -351,7 +355,8 @@ TEST(Pool, RefusesTooManyBatches) {
 TEST(Pool, TheLargestGraphsHaveRoomForAnyBatches) {
     for (const Graph& graph : graphs()) {
         for (const Sampling& sampling : samplings()) {
-            const Pool pool(graph, {}, sampling);
+            Pool pool(graph, {}, sampling);
+            pool.draw();
             Induced room(graph.vertices());
             Walk walk(pool.batches(), sampling.seed);
             for (const int groups : {1, 2, 4}) {

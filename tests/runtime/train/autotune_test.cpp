@@ -226,8 +226,9 @@ TEST(CandidatesThatFit, AreThoseOfADevicesOwnMemory) {
         peak_bytes_per_rank(schedule, *deploy::counts_for(schedule, dataset), {.accelerator = true});
     ASSERT_LT(device, deploy::footprint(schedule, *deploy::counts_for(schedule, dataset), {}).tensors);
     plan.problem.memory_per_rank = device;
-    EXPECT_THROW(deploy::candidates_that_fit(plan, {0}, dataset, {}, {}), Error);
-    EXPECT_EQ(deploy::candidates_that_fit(plan, {0}, dataset, {.accelerator = true}, {}), std::vector<int>{0});
+    const exec::GraphCounts graph = deploy::counts_of(dataset);
+    EXPECT_THROW(deploy::candidates_that_fit(plan, {0}, graph, {}, {}), Error);
+    EXPECT_EQ(deploy::candidates_that_fit(plan, {0}, graph, {.accelerator = true}, {}), std::vector<int>{0});
 }
 
 // Orders alone do not change which blocks a rank holds.

@@ -257,7 +257,8 @@ TEST_P(OnBatches, OfTrainingVerticesEqualTrainingOnTheirGraph) {
 void expect_training_on_the_batch(const TinyGraph& graph, const ModelRecord& model) {
     const data::Dataset dataset = open(graph, model);
     const Batches batches = walks(1, false);
-    const sample::Pool pool(dataset.graph(), dataset.subset(), batches.sampling);
+    sample::Pool pool(dataset.graph(), dataset.subset(), batches.sampling);
+    pool.draw();
     const std::int64_t first = sample::Walk(pool.batches(), batches.sampling.seed).of_update(0, 1).front();
     const TinyGraph part = induced(graph, sample::Draws(dataset.graph(), batches.sampling).vertices(first));
     ASSERT_GT(std::ranges::count(part.subset, 0), 0) << "the batch has training vertices";
