@@ -143,6 +143,10 @@ void check_batches(const Space& space, const ProblemRecord& problem) {
     if (options.scheme || options.replication)
         refuse("in a group of ranks there is RDM alone", options.scheme ? "`scheme`" : "`replication`",
                "leave it out, and say with `grid` how many groups");
+    if (options.partition)
+        refuse("their vertices are drawn, whatever numbers they have", "`partition`", "leave it out");
+    if (options.buffer_bytes > 0)
+        refuse("a group of ranks exchanges no blocks of its matrix", "`buffer`", "leave it out");
     if (options.constant_input) refuse("each has other features", "`constant-input`", "leave it out");
 }
 

@@ -33,7 +33,10 @@ void add_schemes(const Space& space, std::vector<Rejection>& rejected) {
             continue;
         }
         if (space.grids.front().grid.grouped()) {
-            rejected.push_back({scheme, not_applicable, "not applicable: groups of ranks are asked for", 0});
+            rejected.push_back({scheme, not_applicable,
+                                space.batches ? "not applicable: the ranks of a group share a batch as RDM does"
+                                              : "not applicable: groups of ranks are asked for",
+                                0});
             continue;
         }
         rejected.push_back({scheme, not_applicable,

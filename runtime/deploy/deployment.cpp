@@ -43,7 +43,13 @@ void Deployment::take_graph() {
 
 void Deployment::draw_pool() {
     if (!on_batches()) return;
-    SharedPool drawn = draw_together(hosts_, dataset_, plan_.problem.batches->sampling, clock_);
+    const Sampling& sampling = plan_.problem.batches->sampling;
+    constexpr double long_work = 1e8;  // nonzeros to look at, which take a second or so
+    if (hooks_.note && sampling.has_pool() &&
+        static_cast<double>(dataset_.nonzeros()) * static_cast<double>(sampling.coverage) > long_work)
+        hooks_.note("drawing the pool: batches that have each vertex " + std::to_string(sampling.coverage) +
+                    " times on average");
+    SharedPool drawn = draw_together(hosts_, dataset_, sampling, clock_);
     pool_ = std::move(drawn.pool);
     measured_.load_steps.push_back(std::move(drawn.step));
 }

@@ -25,8 +25,8 @@ struct Tuning {
     std::vector<std::string> notes;  // for the user
 };
 
-// `graph` answers about the data's graph, unless it is loaded in shares. `keeps_features`, `memory` and `room` are as in
-// trials.hpp. Throws ErrorCode::mismatch or infeasible when no candidate can train.
+// `graph` answers about the data's graph, unless it is loaded in shares. `keeps_features`, `memory` and `room` are as
+// in trials.hpp. Throws ErrorCode::mismatch or infeasible when no candidate can train.
 Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset,
                     const std::optional<exec::GraphCounts>& graph, bool keeps_features, const TensorMemory& memory,
                     const std::optional<deploy::DeviceRoom>& room);

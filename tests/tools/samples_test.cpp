@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Samples : public ::testing::Test {
 protected:
@@ -46,6 +47,42 @@ TEST_F(Samples, ReportsSayWhatBatchesAre) {
     EXPECT_GT(batches["draw_seconds"], 0);
     EXPECT_GT(batches["predicted_seconds"], 0);
     EXPECT_EQ(batches["predicted_seconds"], reported()["predicted"]["batch_seconds"]);
+    EXPECT_THAT(on_one_line(gnnplan("explain " + plan).out),
+                HasSubstr("batches drawing them, cutting their blocks and filling their rows takes "));
+    EXPECT_THAT(gnnplan("explain --analyze " + report).out, HasSubstr("\nbatches "));
+    const auto analysis = nlohmann::json::parse(gnnplan("explain --analyze " + report + " --json").out);
+    EXPECT_EQ(analysis["batches"]["predicted_seconds"], batches["predicted_seconds"]);
+    const auto pool = reported()["setup"][1];
+    EXPECT_EQ(pool["name"], "setup.load.pool");
+    EXPECT_EQ(pool["predicted_bytes"], pool["counted_bytes"]);
+    EXPECT_GT(pool["counted_bytes"], 0);
+}
+
+TEST_F(Samples, PlansSayHowMuchOfTheGraphIsInNoBatch) {
+    const Outcome few = planned("--sampler node:20 --coverage 1");
+    ASSERT_EQ(few.code, 0) << few.err;
+    EXPECT_THAT(on_one_line(few.out), HasSubstr("are in no batch, so nothing learns from them: raise --coverage"));
+    const Outcome many = planned("--sampler walk:100:2 --coverage 200");
+    ASSERT_EQ(many.code, 0) << many.err;
+    EXPECT_THAT(on_one_line(many.out), Not(HasSubstr("nothing learns")));
+}
+
+TEST_F(Samples, BatchesTakeNoPartitionAndNoBuffer) {
+    for (const std::string flag : {"--partition", "--buffer 1MiB"}) {
+        const Outcome outcome = planned("--sampler node:20 " + flag);
+        EXPECT_EQ(outcome.code, 64) << flag;
+        EXPECT_THAT(outcome.err, HasSubstr("updates cannot be of batches: ")) << flag;
+    }
+}
+
+// Losses of batches scatter, which is no reason to train otherwise.
+TEST_F(Samples, LossesThatScatterDoNotRise) {
+    ASSERT_EQ(planned("--sampler node:10 --coverage 10").code, 0);
+    const Outcome ran = run("--epochs 60 --autotune 0 --lr 0.0001");
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_THAT(ran.err, Not(HasSubstr("the loss rose")));
+    ASSERT_EQ(planned("--sampler walk:60:2 --coverage 10").code, 0);
+    EXPECT_THAT(run("--epochs 60 --autotune 0 --lr 100").err, HasSubstr("the loss rose"));
 }
 
 TEST_F(Samples, NeighboursAreDrawnInTraining) {

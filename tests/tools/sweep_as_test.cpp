@@ -60,6 +60,22 @@ TEST(SweepAs, SizesFanoutAndSwitchesVary) {
     expect_same(points_of(panels + "--vary forward=SS,SD --backward S-")[1], panels + "--forward SD --backward S-");
 }
 
+TEST(SweepAs, SamplersAndNumbersOfBatchesVary) {
+    const std::string training = "--graph ogbn-arxiv --hidden 64 --ranks 4 --machine cpu-node ";
+    const auto points = points_of(training +
+                                  "--coverage 20 --sampler node:9 --vary batches-per-update=1,4 "
+                                  "--vary sampler=walk:2000:2,edge:3000");
+    expect_same(points[1], training + "--coverage 20 --sampler edge:3000");
+    expect_same(points[2], training + "--coverage 20 --sampler walk:2000:2 --batches-per-update 4");
+    const auto full = points_of(training + "--vary sampler=walk:2000:2,full");
+    expect_same(full[0], training + "--sampler walk:2000:2");
+    expect_same(full[1], training);
+    EXPECT_EQ(gnnplan("sweep " + training + "--vary batches-per-update=1,2").code, 64);
+    const Outcome wrong = gnnplan("sweep " + training + "--vary sampler=walk:9");
+    EXPECT_EQ(wrong.code, 64);
+    EXPECT_THAT(wrong.err, HasSubstr("--vary sampler"));
+}
+
 TEST(SweepAs, AGraphThatIsReadStandsBesideACard) {
     const Folder folder;
     const std::string graph = folder / "g.npz";

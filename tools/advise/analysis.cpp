@@ -112,7 +112,10 @@ Analysis analyse(const RunReport& report, const std::optional<ProfileOrigin>& pr
     Analysis analysis;
     analysis.epoch = {report.predicted.epoch_seconds, report.measured.epoch_seconds};
     analysis.calibrated = !profile || profile->measured;
-    double steps = 0;
+    if (report.batches)
+        analysis.batches = {report.batches->predicted_seconds,
+                            report.batches->draw_seconds + report.batches->cut_seconds};
+    double steps = analysis.batches ? analysis.batches->measured : 0;
     analysis.steps.reserve(report.steps.size());
     for (const StepRecord& record : report.steps) {
         analysis.steps.push_back(step_of(record));

@@ -69,6 +69,7 @@ struct Analysis {
     // By how much the steps' times, each the largest over ranks, add up to more than the epoch: ranks that wait at one
     // step for what others spent in another.
     double waiting_seconds = 0;
+    std::optional<TimePair> batches;  // drawing them, cutting their blocks and filling their rows, before the steps
     double outside_seconds = 0;       // by how much the epoch takes longer than its steps: ranks do nothing then
     std::vector<StepAnalysis> steps;  // in the order of the epoch
     std::vector<WorkTotal> totals;    // longest first

@@ -62,6 +62,10 @@ std::string totals_table(const Analysis& analysis, bool infers, bool color) {
                    format_predicted(total.seconds.predicted, analysis.calibrated),
                    format_seconds(total.seconds.measured), ratio_text(total.seconds), error_text(total.seconds)});
     }
+    if (analysis.batches)
+        table.add({"batches", "-", "-", format_predicted(analysis.batches->predicted, analysis.calibrated),
+                   format_seconds(analysis.batches->measured), ratio_text(*analysis.batches),
+                   error_text(*analysis.batches)});
     constexpr double shown = 0.02;  // of the epoch
     if (analysis.outside_seconds > shown * analysis.epoch.measured)
         table.add({"in no step", "-", "-", "-", format_seconds(analysis.outside_seconds), "-", "-"});

@@ -17,6 +17,7 @@
 #include "tools/gnnplan/command.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/plan_answer.hpp"
+#include "tools/gnnplan/plan_lines.hpp"
 #include "tools/gnnplan/plan_table.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
@@ -142,8 +143,7 @@ std::string head_text(const Plan& plan) {
     const Candidate& chosen = plan.candidates.front();
     const Prediction& predicted = chosen.predicted;
     const std::string indent(9, ' ');
-    const std::string buffer = buffer_text(plan);
-    const std::string dropout = with_dashes(dropout_text(plan));
+    const std::string buffer = buffer_text(plan), dropout = with_dashes(dropout_text(plan));
     return inexact_line(plan) + labelled("graph", graph_line(plan.problem)) +
            labelled("machine", machine_line(plan.machine) + ", " + ranks_text(plan.problem.ranks, plan.machine)) +
            wrapped("chosen   ", indent, configuration_text(chosen.configuration), ", ") +
@@ -151,8 +151,8 @@ std::string head_text(const Plan& plan) {
            fmt::format("{:<9}{}; {} in total, {} of the busiest rank{}\n", time_name(plan.problem.task),
                        format_seconds(predicted.epoch_seconds, plan.machine), format_bytes(predicted.total_bytes),
                        format_bytes(predicted.max_rank_bytes), predicted.estimate ? " (estimate)" : "") +
-           labelled("sure", sure_text(certainty_of(plan))) + (dropout.empty() ? "" : labelled("dropout", dropout)) +
-           "\n";
+           batch_seconds_line(plan) + labelled("sure", sure_text(certainty_of(plan))) +
+           (dropout.empty() ? "" : labelled("dropout", dropout)) + "\n";
 }
 
 // A plan does not hold the graph that it was made with.

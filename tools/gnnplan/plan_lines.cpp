@@ -3,6 +3,7 @@
 #include "runtime/blocks/graph_counts.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
+#include "tools/text/trust.hpp"
 
 #include <gnnplan/ir/work.hpp>
 
@@ -63,10 +64,17 @@ std::string pool_words(const GraphStats& numbered, int per_update) {
     const sample::Pool* pool = counted != nullptr ? counted->pool() : nullptr;
     if (pool == nullptr) return ", were all vertices alike: batches of skewed graphs have more";
     const double updates = static_cast<double>(pool->sampled().vertices()) / pool->means().vertices / per_update;
-    return fmt::format(
-        ", of a pool of {}{}; {} updates meet each vertex once on average", format_count(pool->batches()),
-        pool->uncovered() > 0 ? fmt::format("; {} nonzeros are in no batch", format_count(pool->uncovered())) : "",
-        format_count(static_cast<std::int64_t>(std::ceil(updates))));
+    constexpr double many = 0.05;
+    std::string uncovered;
+    if (pool->uncovered() > 0) {
+        const double share = static_cast<double>(pool->uncovered()) / static_cast<double>(pool->sampled().nonzeros());
+        uncovered =
+            fmt::format("; {} nonzeros ({:.1f} %) are in no batch{}", format_count(pool->uncovered()), 100 * share,
+                        share > many ? ", so nothing learns from them: raise --coverage, or draw more" : "");
+    }
+    return fmt::format(", of a pool of {}{}; {} updates meet each vertex once on average",
+                       format_count(pool->batches()), uncovered,
+                       format_count(static_cast<std::int64_t>(std::ceil(updates))));
 }
 
 // The batches that updates are of.
@@ -110,6 +118,13 @@ std::string drawn_line(const ProblemRecord& problem, const GraphStats& graph) {
 
 std::string samples_lines(const Plan& plan, const GraphStats& graph) {
     return drawn_line(plan.problem, graph) + batches_line(plan, graph);
+}
+
+std::string batch_seconds_line(const Plan& plan) {
+    const double seconds = plan.candidates.front().predicted.batch_seconds;
+    if (seconds == 0) return "";
+    return labelled("batches", fmt::format("drawing them, cutting their blocks and filling their rows takes {} of that",
+                                           format_seconds(seconds, plan.machine)));
 }
 
 }  // namespace gnnplan::tools

@@ -1,4 +1,4 @@
-// Lines of `gnnplan plan` about the graph that a plan makes of the one that was read; "" where it makes none.
+// Lines about the graph that a plan makes of the one that was read; "" where it makes none.
 #pragma once
 
 #include <gnnplan/ir/graph_stats.hpp>
@@ -11,5 +11,7 @@ namespace gnnplan::tools {
 std::string balance_line(const Plan& plan, const GraphStats& graph);
 std::string cut_line(const Plan& plan, const GraphStats& graph);
 std::string samples_lines(const Plan& plan, const GraphStats& graph);
+// The part of an update that comes before its steps.
+std::string batch_seconds_line(const Plan& plan);
 
 }  // namespace gnnplan::tools

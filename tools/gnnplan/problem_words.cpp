@@ -7,6 +7,7 @@
 #include "tools/gnnplan/progress_line.hpp"
 #include "tools/text/counts.hpp"
 #include "tools/text/lines.hpp"
+#include "tools/text/sampler.hpp"
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/base/memory_text.hpp>
@@ -82,39 +83,9 @@ std::vector<std::int64_t> parse_fanout(const std::string& text) {
     return fanout;
 }
 
-// node:B, edge:B, walk:R:H or cluster:Q:M.
-Sampling parse_sampler(const std::string& text) {
-    const std::vector<std::string> parts = split(text, ":");
-    const auto refuse = [&](const std::string& why) -> Error {
-        return {ErrorCode::usage, "'" + text + "' " + why, "--sampler",
-                "e.g. --sampler walk:3000:2, node:6000, edge:4000 or cluster:20:1500"};
-    };
-    const auto number = [&](std::size_t i) {
-        std::int64_t value = 0;
-        const char* end = parts[i].data() + parts[i].size();
-        const auto [stop, error] = std::from_chars(parts[i].data(), end, value);
-        if (error != std::errc() || stop != end || value < 1 || value > std::numeric_limits<std::int32_t>::max())
-            throw refuse("has a number that is not 1 to 2^31 - 1");
-        return value;
-    };
-    Sampling sampling;
-    const std::string& name = parts.front();
-    const bool two = name == "walk" || name == "cluster";
-    if (name != "node" && name != "edge" && !two) throw refuse("names no sampler");
-    if (parts.size() != (two ? 3U : 2U)) throw refuse("has too few or too many numbers");
-    sampling.sampler = name == "node"   ? Sampler::node
-                       : name == "edge" ? Sampler::edge
-                       : name == "walk" ? Sampler::walk
-                                        : Sampler::cluster;
-    sampling.budget = number(1);
-    if (name == "walk") sampling.walk_length = number(2);
-    if (name == "cluster") sampling.clusters = number(2);
-    return sampling;
-}
-
 std::optional<Batches> batches_of(const ModelFlags& flags) {
     if (!flags.sampler) return std::nullopt;
-    Batches batches{parse_sampler(*flags.sampler), static_cast<int>(flags.batches_per_update)};
+    Batches batches{parse_sampler(*flags.sampler, "--sampler"), static_cast<int>(flags.batches_per_update)};
     batches.sampling.coverage = flags.coverage;
     batches.sampling.coefficients = flags.coefficients == "on";
     batches.sampling.training_graph = flags.sampled_graph == "train";

@@ -21,7 +21,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::tools {
@@ -34,6 +39,15 @@ double times_as_long(const Plan& plan, const ProbeFigures& now) {
     const std::shared_ptr<const GraphStats> sizes = sizes_of(plan, schedule.numbering);
     const auto seconds = [&](const Machine& machine) { return cost::predict(schedule, *sizes, machine).epoch_seconds; };
     return seconds(cost::rescaled(plan.machine, now)) / seconds(plan.machine);
+}
+
+// The mean of some losses, and its standard error.
+std::pair<double, double> mean_loss(std::span<const EpochRecord> epochs) {
+    double sum = 0, squares = 0;
+    for (const EpochRecord& epoch : epochs) sum += epoch.loss;
+    const auto count = static_cast<double>(epochs.size());
+    for (const EpochRecord& epoch : epochs) squares += std::pow(epoch.loss - sum / count, 2);
+    return {sum / count, std::sqrt(squares) / count};
 }
 
 // The command that goes on from a checkpoint or a folder of layers: that of this run with another --resume. It leaves
@@ -132,9 +146,12 @@ void Words::say_how_to_go_on(const std::optional<std::string>& resume_from, int 
 
 void Words::say_whether_loss_rose(const RunReport& report) {
     if (report.ending == Ending::diverged || report.epochs.size() < 2) return;
+    // Losses of batches scatter: the last ones have risen when their mean is surely above the first.
+    constexpr std::size_t of_batches = 20;
+    const std::size_t many = report.batches ? std::min(of_batches, report.epochs.size() / 2) : 1;
     const double first = report.epochs.front().loss;
-    const double last = report.epochs.back().loss;
-    if (last > 1.1 * first) {
+    const auto [last, error] = mean_loss(std::span<const EpochRecord>(report.epochs).last(many));
+    if (last > 1.1 * first && last - first > 3 * error) {
         note(fmt::format("note: the loss rose from {} to {}: lower --lr", format_loss(first), format_loss(last)));
     }
 }

@@ -59,6 +59,11 @@ io::Document encode(const Analysis& analysis, const RunReport& report) {
                                                   {"configuration", io::encode(report.configuration)},
                                                   {"epoch", std::move(epoch)},
                                                   {"waiting_seconds", analysis.waiting_seconds}});
+    if (analysis.batches) {
+        io::Document batches = io::Document::object();
+        set_times(batches, *analysis.batches);
+        document.set("batches", std::move(batches));
+    }
     if (report.ending) document.set("ending", io::name_of(*report.ending));
     if (report.resumed_after) document.set("resumed_after", *report.resumed_after);
     document.set("steps", std::move(steps)).set("totals", std::move(totals)).set("setup", std::move(setup));

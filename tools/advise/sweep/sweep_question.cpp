@@ -19,6 +19,10 @@ constexpr std::size_t max_points = 10000;
 Problem problem_of(const Question& question) {
     Problem problem = with_shape(*question.loaded, question.shape);
     problem.record.space = question.search.space == SearchSpace::paper ? "paper" : "full";
+    if (question.network.batches) {
+        problem.record.batches = question.network.batches;
+        problem.record.batches->sampling.seed = question.reading.seed;
+    }
     return problem;
 }
 
@@ -89,6 +93,7 @@ std::string text_of(const Question& question) {
                     model.name, model.aggregator, model.heads, io::name_of(question.network.task),
                     question.reading.normalisation ? io::name_of(*question.reading.normalisation) : "",
                     fmt::join(question.network.fanout, "/"));
+    if (question.network.batches) text += ",batches";
     // A number of neighbours is that of every layer, and what a file lacks is generated.
     if (!question.network.fanout.empty()) text += fmt::format(",{} layers", shape.layers);
     if (reads_graph(shape)) text += fmt::format(",{},{}", shape.features.value_or(0), shape.classes.value_or(0));

@@ -9,6 +9,7 @@
 #include "tools/ask/machine.hpp"
 #include "tools/text/counts.hpp"
 #include "tools/text/format.hpp"
+#include "tools/text/sampler.hpp"
 
 #include <gnnplan/models.hpp>
 
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -93,6 +95,26 @@ void apply_fanout(Question& question, const Setting& setting) {
     question.network.fanout = parse_counts(setting.text, '/', {1, std::numeric_limits<std::int32_t>::max()});
 }
 
+// "full", or as --sampler takes it; the rest of what is said of batches stays.
+void apply_sampler(Question& question, const Setting& setting) {
+    std::optional<Batches>& batches = question.network.batches;
+    if (setting.text == "full") return batches.reset();
+    const Batches before = batches.value_or(Batches());
+    batches = before;
+    Sampling& sampling = batches->sampling;
+    sampling = parse_sampler(setting.text, "--vary sampler");
+    sampling.coverage = before.sampling.coverage;
+    sampling.coefficients = before.sampling.coefficients;
+    sampling.training_graph = before.sampling.training_graph;
+}
+
+void apply_per_update(Question& question, const Setting& setting) {
+    if (!question.network.batches)
+        throw Error(ErrorCode::usage, "updates are of no batches whose number could vary", "--vary",
+                    "give --sampler, or vary it");
+    question.network.batches->per_update = static_cast<int>(whole(setting));
+}
+
 void apply_machine(Question& question, const Setting& setting) {
     question.machine = load_machine(setting.text, question.shape.ranks, question.ranks_per_node).machine;
 }
@@ -152,6 +174,8 @@ std::vector<Variable> problem_variables() {
             size_variable<&Shape::vertices, max_vertices>("vertices", "1M,2M,4M"),
             size_variable<&Shape::nonzeros, max_nonzeros>("nonzeros", "10M,100M"),
             name_variable("fanout", "5,10,20,full", apply_fanout),
+            name_variable("sampler", "walk:3000:2,node:6000,full", apply_sampler),
+            {"batches-per-update", "batches_per_update", "1,2,4", "", read_count<max_ranks>, apply_per_update},
             name_variable("model", "gcn,sage,gat", apply_model),
             {"heads", "heads", "1,4,8", "", read_count<max_heads>,
              [](Question& q, const Setting& s) {

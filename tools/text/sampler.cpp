@@ -1,0 +1,44 @@
+#include "tools/text/sampler.hpp"
+
+#include "tools/text/lines.hpp"
+
+#include <gnnplan/base/error.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <system_error>
+#include <vector>
+
+namespace gnnplan::tools {
+
+Sampling parse_sampler(const std::string& text, const std::string& where) {
+    const std::vector<std::string> parts = split(text, ":");
+    const auto refuse = [&](const std::string& why) -> Error {
+        return {ErrorCode::usage, "'" + text + "' " + why, where,
+                "e.g. walk:3000:2, node:6000, edge:4000 or cluster:20:1500"};
+    };
+    const auto number = [&](std::size_t i) {
+        std::int64_t value = 0;
+        const char* end = parts[i].data() + parts[i].size();
+        const auto [stop, error] = std::from_chars(parts[i].data(), end, value);
+        if (error != std::errc() || stop != end || value < 1 || value > std::numeric_limits<std::int32_t>::max())
+            throw refuse("has a number that is not 1 to 2^31 - 1");
+        return value;
+    };
+    Sampling sampling;
+    const std::string& name = parts.front();
+    const bool two = name == "walk" || name == "cluster";
+    if (name != "node" && name != "edge" && !two) throw refuse("names no sampler");
+    if (parts.size() != (two ? 3U : 2U)) throw refuse("has too few or too many numbers");
+    sampling.sampler = name == "node"   ? Sampler::node
+                       : name == "edge" ? Sampler::edge
+                       : name == "walk" ? Sampler::walk
+                                        : Sampler::cluster;
+    sampling.budget = number(1);
+    if (name == "walk") sampling.walk_length = number(2);
+    if (name == "cluster") sampling.clusters = number(2);
+    return sampling;
+}
+
+}  // namespace gnnplan::tools
