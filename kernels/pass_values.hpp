@@ -18,13 +18,14 @@ struct PassValues {
     // Adam's bias corrections, 1 / (1 - beta^epoch).
     double correction1 = 0;
     double correction2 = 0;
+    float rate = 1;  // that the learning rate is multiplied by
 };
 
-inline PassValues pass_values(std::uint32_t epoch, const AdamRates& rates = {}) {
+inline PassValues pass_values(std::uint32_t epoch, const AdamRates& rates = {}, float rate = 1) {
     const auto correction = [&](float beta) {
         return 1 / (1 - std::pow(static_cast<double>(beta), static_cast<double>(epoch)));
     };
-    return {epoch, correction(rates.beta1), correction(rates.beta2)};
+    return {epoch, correction(rates.beta1), correction(rates.beta2), rate};
 }
 
 }  // namespace gnnplan::kernels

@@ -62,11 +62,12 @@ struct PanelRoom {
 
 struct UpdateSettings {
     float learning_rate = 0.01F;
-    float momentum = 0;  // of Optimiser::momentum; the next three are Adam's
-    AdamRates adam{};
-    float epsilon = 1e-8F;
-    const PassValues* pass = nullptr;  // not null where the rule is Adam's
-    float weight_decay = 0;            // L2: added to the gradient as weight_decay * w
+    float momentum = 0;                // of Optimiser::momentum
+    AdamRates adam{};                  // of adam and adamw
+    float rms_decay = 0.99F;           // of the mean of squares of rmsprop
+    float epsilon = 1e-8F;             // of these three
+    const PassValues* pass = nullptr;  // not null
+    float weight_decay = 0;            // L2: added to the gradient as weight_decay * w; of adamw: w loses lr times this
 };
 
 // Two numbers for each row of a matrix: the largest of beta * score over its entries, and the sum of exp(beta * score -

@@ -10,6 +10,8 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace gnnplan::io {
 
@@ -35,7 +37,7 @@ namespace {
 constexpr const char* manifest_key = "checkpoint";
 constexpr const char* hash_name = "hash.xxh3";
 constexpr std::string_view parameters = "layers.";
-constexpr std::string_view second_moment = ".exp_avg_sq";
+constexpr std::array<std::string_view, 2> means_of_squares = {".exp_avg_sq", ".square_avg"};
 
 StoredTensor stored(const NamedTensor& tensor) {
     const auto& values = tensor.values;
@@ -52,7 +54,8 @@ NamedTensor state_of(const StoredTensor& tensor, const std::string& where) {
                     where);
     }
     NamedTensor state{tensor.name, tensor.shape, float_values(tensor, where)};
-    if (state.name.ends_with(second_moment)) refuse_negative(state.name, state.values, where);
+    for (const std::string_view mean : means_of_squares)
+        if (state.name.ends_with(mean)) refuse_negative(state.name, state.values, where);
     return state;
 }
 

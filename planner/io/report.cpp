@@ -120,6 +120,7 @@ template <class Archive>
 void describe(Archive& archive, Subject<Archive, RunSettings>& settings) {
     archive.positive("epochs", settings.epochs);
     archive.field("learning_rate", settings.learning_rate);
+    archive.optional("lr_schedule", settings.lr_schedule);
     archive.field("weight_decay", settings.weight_decay);
     archive.field("decay_all", settings.decay_all);
     archive.optional("optimiser", settings.optimiser);

@@ -178,7 +178,8 @@ std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& 
     std::vector<measure::StepSample> samples(steps.size());
     std::optional<std::size_t> first;
     double begin = 0;  // of step `first`, the pass's first
-    const kernels::PassValues* pass = device_.begin_pass(kernels::pass_values(settings.epoch, settings.update.adam));
+    const kernels::PassValues* pass =
+        device_.begin_pass(kernels::pass_values(settings.epoch, settings.update.adam, settings.rate));
     for (std::size_t i = first_step; i < steps.size(); ++i) {
         if (steps[i].phase != phase) continue;
         Background* const background = background_ ? &*background_ : nullptr;

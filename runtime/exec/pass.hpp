@@ -15,6 +15,7 @@ struct PassSettings {
     float input_dropout = 0;      // on the features
     float attention_dropout = 0;  // on the weights of attention
     double inverse_training_count = 0;
+    float rate = 1;                  // that the learning rate is multiplied by
     kernels::UpdateSettings update;  // weight_decay is for the parameters that the plan says; without `pass`
     bool decay_all = false;          // decay the weights of every layer as well; biases only if the plan says
 

@@ -62,6 +62,9 @@ std::vector<Fact> facts_of_training(const Settings& settings) {
     const train::TrainOptions& options = settings.training;
     return {{io::option_fact("seed"), std::to_string(options.seed)},
             {io::option_fact("lr"), fmt::format("{}", options.learning_rate)},
+            {io::option_fact("lr-schedule"), options.schedule.kind == train::RateSchedule::Kind::constant
+                                                 ? text_of(std::optional<std::string>())
+                                                 : text_of(options.schedule)},
             {io::option_fact("weight-decay"), fmt::format("{}", options.weight_decay)},
             {io::option_fact("momentum"), fmt::format("{}", options.momentum)},
             {io::option_fact("decay-all"), given_or_not(options.decay_all)},

@@ -69,6 +69,7 @@ Plan with_loading(const Settings& settings, Plan plan) {
 RunSettings recorded(const Settings& settings, const Plan& plan, const train::TrainOptions& options) {
     return {.epochs = options.epochs,
             .learning_rate = options.learning_rate,
+            .lr_schedule = text_of(options.schedule),
             .weight_decay = options.weight_decay,
             .decay_all = options.decay_all,
             .optimiser = plan.problem.run.optimiser,

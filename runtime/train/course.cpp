@@ -5,12 +5,15 @@
 namespace gnnplan::train {
 
 Course::Course(const TrainOptions& options, bool keeps_values)
-    : options_(options), keeps_best_(options.keep_best && keeps_values) {
+    : options_(options),
+      keeps_best_(options.keep_best && keeps_values),
+      rate_(options.schedule, options.learning_rate) {
     if (options.start == nullptr) return;
     // Without the weights of its best epoch a checkpoint's accuracies are nothing to be compared with.
     const bool judged = !options.keep_best || deploy::holds_best(options.start->tensors);
     for (const EpochRecord& record : options.start->epochs) {
         epochs_.push_back(record);
+        rate_.add(record.loss);
         if (judged) judge(record);
     }
     if (keeps_best_) best_values_ = deploy::best_values(options.start->tensors);
@@ -34,6 +37,7 @@ void Course::end(Ending why, std::string words) {
 
 void Course::add(const EpochRecord& record, const exec::ModelState& state) {
     epochs_.push_back(record);
+    rate_.add(record.loss);
     if (judge(record) && keeps_best_) best_values_ = deploy::values_of(state, false);
     end_when_patience_is_out();
 }

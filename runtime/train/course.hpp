@@ -27,6 +27,9 @@ public:
     bool is_last(std::int64_t epoch) const { return ending_ || epoch >= options_.epochs; }
     std::optional<Ending> ending() const { return ending_; }
 
+    // What the learning rate of the next epoch is multiplied by.
+    double rate() const { return rate_.factor(); }
+
     void end(Ending why, std::string words);
     // The next epoch is done. Ends the run when validation has not got better for as long as the options allow.
     void add(const EpochRecord& record, const exec::ModelState& state);
@@ -42,6 +45,7 @@ public:
 private:
     const TrainOptions& options_;
     bool keeps_best_;
+    RateCourse rate_;
     std::vector<EpochRecord> epochs_;
     std::optional<Ending> ending_;
     std::string words_;

@@ -24,6 +24,7 @@ Epochs::Epochs(comm::Communicator& comm, const Plan& plan, const data::Dataset& 
 
 EpochRecord Epochs::train(std::int64_t epoch) {
     const double start = clock_.now();
+    deployment_.set_rate(course_.rate());
     const auto samples = deployment_.run(Phase::epoch, epoch, true);
     EpochRecord record;
     record.epoch = epoch;

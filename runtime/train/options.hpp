@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/deploy/options.hpp"
+#include "runtime/train/schedule.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
 #include <gnnplan/ir/training_state.hpp>
@@ -15,6 +16,7 @@ namespace gnnplan::train {
 struct TrainOptions : deploy::RunOptions {
     std::int64_t epochs = 200;
     double learning_rate = 0.01;
+    RateSchedule schedule = {};
     double weight_decay = 5e-4;
     double momentum = 0;                  // where the plan's optimiser has one
     bool decay_all = false;               // decay the weights of all layers, not only the first's

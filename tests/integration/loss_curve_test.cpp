@@ -59,20 +59,23 @@ TEST(LossCurve, IsTheSameForEveryConfigurationAndFalls) {
 }
 
 // The optimiser is the plan's: SGD remembers nothing or one matrix like each parameter, and memory says so.
-TEST(LossCurve, OfSgdIsTheSerialOneAndTakesLessMemory) {
+TEST(LossCurve, OfEachOptimiserIsTheSerialOneAndSoIsItsMemory) {
     const TestProblem problem(planted(61, 8, 13, 5, 4), {{16}, true, 0, 0});
     const exec::GraphCounts counts(problem.dataset().graph());
     train::TrainOptions options;
     options.epochs = curve_epochs;
-    options.learning_rate = 0.5;
     options.eval_every = options.autotune = 0;
     std::map<Optimiser, std::int64_t> peak;
-    for (const auto& [optimiser, momentum] :
-         {std::pair(Optimiser::adam, 0.0), {Optimiser::sgd, 0.0}, {Optimiser::momentum, 0.75}}) {
+    for (const auto& [optimiser, momentum] : {std::pair(Optimiser::adam, 0.0),
+                                              {Optimiser::sgd, 0.0},
+                                              {Optimiser::momentum, 0.75},
+                                              {Optimiser::adamw, 0.0},
+                                              {Optimiser::rmsprop, 0.0}}) {
         SCOPED_TRACE(rule_of(optimiser).name);
         SerialSettings settings = problem.serial_settings(options.weight_decay);
+        options.learning_rate = optimiser == Optimiser::rmsprop ? 0.01 : 0.5;  // its first step is ten times as long
         settings.learning_rate = options.learning_rate;
-        settings.sgd = optimiser != Optimiser::adam;
+        settings.optimiser = optimiser;
         settings.momentum = options.momentum = momentum;
         const auto serial = train(problem.serial(), settings, initial_parameters(problem.serial(), 1), curve_epochs);
         Problem asked = problem.planner_problem(counts, 4);
@@ -90,6 +93,39 @@ TEST(LossCurve, OfSgdIsTheSerialOneAndTakesLessMemory) {
     }
     EXPECT_LT(peak[Optimiser::sgd], peak[Optimiser::momentum]);
     EXPECT_LT(peak[Optimiser::momentum], peak[Optimiser::adam]);
+    EXPECT_EQ(peak[Optimiser::rmsprop], peak[Optimiser::momentum]);
+    EXPECT_EQ(peak[Optimiser::adamw], peak[Optimiser::adam]);
+}
+
+TEST(LossCurve, FollowsTheScheduleOfTheLearningRate) {
+    const TestProblem problem(planted(61, 8, 13, 5, 4), {{16}, true, 0, 0});
+    const exec::GraphCounts counts(problem.dataset().graph());
+    for (const Optimiser optimiser : {Optimiser::adamw, Optimiser::sgd}) {
+        for (const char* text : {"step:2:0.25", "warmup:4", "cosine:7"}) {
+            SCOPED_TRACE(text);
+            train::TrainOptions options;
+            options.epochs = curve_epochs;
+            options.learning_rate = 0.5;
+            options.weight_decay = 0.25;
+            options.schedule = train::read_schedule(text);
+            options.eval_every = options.autotune = 0;
+            SerialSettings settings = problem.serial_settings(options.weight_decay);
+            settings.learning_rate = options.learning_rate;
+            settings.optimiser = optimiser;
+            train::RateCourse course(options.schedule, options.learning_rate);
+            for (int epoch = 0; epoch < curve_epochs; ++epoch, course.add(1))
+                settings.rate_factors.push_back(course.factor());
+            const auto serial =
+                train(problem.serial(), settings, initial_parameters(problem.serial(), 1), curve_epochs);
+            Problem asked = problem.planner_problem(counts, 4);
+            asked.record.run.optimiser = optimiser;
+            const SelectResult result = select(asked, test_machine(), {});
+            ASSERT_TRUE(result) << result.message;
+            const auto reports = train_ranks(result.selection->plan, problem.dataset(), options);
+            for (std::size_t e = 0; e < serial.size(); ++e)
+                ASSERT_TRUE(close(reports[0].epochs[e].loss, serial[e].before.loss, 1e-4)) << "epoch " << e + 1;
+        }
+    }
 }
 
 }  // namespace

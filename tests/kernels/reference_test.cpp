@@ -174,6 +174,8 @@ TEST(Reference, SgdStepsByHand) {
     settings.learning_rate = 0.5F;
     settings.weight_decay = 0.25F;
     settings.momentum = 0.5F;
+    const PassValues pass = pass_values(1);
+    settings.pass = &pass;
     double w = 4;
     double m = 0;
     double gradient = 2;

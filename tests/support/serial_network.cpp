@@ -355,11 +355,13 @@ double cross_entropy(const SerialProblem& problem, const Values& logits, Values&
     return loss / count;
 }
 
-// One Adam step (Kingma & Ba 2015, algorithm 1) with L2 decay.
+// One Adam step (Kingma & Ba 2015, algorithm 1) with L2 decay, or AdamW's (Loshchilov & Hutter 2019, algorithm 2).
 void adam(const SerialSettings& settings, double decay, int step, const Values& gradient, Values& w, Values& m1,
           Values& m2) {
+    const bool apart = settings.optimiser == Optimiser::adamw;
     for (std::size_t i = 0; i < w.size(); ++i) {
-        const double g = gradient[i] + decay * w[i];
+        const double g = gradient[i] + (apart ? 0 : decay * w[i]);
+        if (apart) w[i] -= settings.learning_rate * decay * w[i];
         m1[i] = settings.beta1 * m1[i] + (1 - settings.beta1) * g;
         m2[i] = settings.beta2 * m2[i] + (1 - settings.beta2) * g * g;
         const double first = m1[i] / (1 - std::pow(settings.beta1, step));
@@ -368,10 +370,26 @@ void adam(const SerialSettings& settings, double decay, int step, const Values& 
     }
 }
 
-// One step of torch.optim.SGD; of Adam unless the settings say so.
-void update(const SerialSettings& settings, double decay, int step, const Values& gradient, Values& w, Values& m1,
+// One step of torch.optim.RMSprop.
+void rmsprop(const SerialSettings& settings, double decay, const Values& gradient, Values& w, Values& squares) {
+    constexpr double alpha = 0.99;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+        const double g = gradient[i] + decay * w[i];
+        squares[i] = alpha * squares[i] + (1 - alpha) * g * g;
+        w[i] -= settings.learning_rate * g / (std::sqrt(squares[i]) + settings.epsilon);
+    }
+}
+
+// One step of the optimiser, from 1; of torch.optim.SGD where it is no other.
+void update(SerialSettings settings, double decay, int step, const Values& gradient, Values& w, Values& m1,
             Values& m2) {
-    if (!settings.sgd) return adam(settings, decay, step, gradient, w, m1, m2);
+    if (!settings.rate_factors.empty()) settings.learning_rate *= settings.rate_factors[at(step - 1)];
+    switch (settings.optimiser) {
+        case Optimiser::adam:
+        case Optimiser::adamw: return adam(settings, decay, step, gradient, w, m1, m2);
+        case Optimiser::rmsprop: return rmsprop(settings, decay, gradient, w, m1);
+        default: break;
+    }
     for (std::size_t i = 0; i < w.size(); ++i) {
         m1[i] = settings.momentum * m1[i] + gradient[i] + decay * w[i];
         w[i] -= settings.learning_rate * m1[i];

@@ -7,6 +7,7 @@
 // see the same network.
 #pragma once
 
+#include <gnnplan/base/optimiser.hpp>
 #include <gnnplan/ir/op_graph.hpp>
 
 #include <cstdint>
@@ -73,8 +74,9 @@ struct SerialSettings {
     double epsilon = 1e-8;
     double weight_decay = 0;        // L2, added to the gradients of weights before Adam's moments
     bool decay_all_layers = false;  // else the weights of which the model says so
-    bool sgd = false;               // in place of Adam
-    double momentum = 0;            // of SGD
+    Optimiser optimiser = Optimiser::adam;
+    double momentum = 0;               // of SGD
+    std::vector<double> rate_factors;  // of the learning rate, by step; empty: 1
 };
 
 // The model's parameters; also their gradients and moments. Its matrices, row-major, and its vectors, each in the order

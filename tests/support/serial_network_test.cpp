@@ -7,12 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <map>
-#include <sstream>
 
 #include "tests/support/compare.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/tiny_graphs.hpp"
 
 namespace gnnplan::testing {
@@ -127,24 +125,6 @@ TEST(SerialNetwork, DropoutDependsOnTheEpoch) {
     settings.dropout = 0;
     EXPECT_EQ(loss_and_gradient(problem, settings, parameters, 1).loss,
               loss_and_gradient(problem, settings, parameters, 2).loss);
-}
-
-using Golden = std::map<std::string, std::vector<double>>;
-
-Golden read_golden(const std::string& path) {
-    Golden golden;
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with('#')) continue;
-        std::istringstream fields(line);
-        std::string name;
-        std::size_t count = 0;
-        fields >> name >> count;
-        std::vector<double>& values = golden[name];
-        for (double value = 0; fields >> value;) values.push_back(value);
-        if (values.size() != count) throw std::runtime_error(fmt::format("{}: {} is cut", path, name));
-    }
-    return golden;
 }
 
 // The matrix is stored under names that begin with `prefix`.

@@ -88,6 +88,9 @@ TEST(Plan, KeepsWhatTheRunIsAllowedAndAsked) {
     EXPECT_EQ(sgd["problem"]["run"]["optimiser"], "momentum");
     EXPECT_EQ(sgd["problem"]["run"]["momentum"], 0.9);
     EXPECT_LT(sgd["predicted"]["peak_bytes_per_rank"], open["predicted"]["peak_bytes_per_rank"]);
+    EXPECT_EQ(gnnplan(flags + "--optimizer rmsprop").json()["problem"]["run"]["optimiser"], "rmsprop");
+    EXPECT_EQ(gnnplan(flags + "--optimizer adamw --momentum 0.9").code, 64);
+    EXPECT_EQ(gnnplan(flags + "--optimizer momentum").code, 64) << "that is SGD's, with --momentum";
     const auto normalised = gnnplan(flags + "--feature-norm row").json();
     EXPECT_EQ(normalised["problem"]["run"], nlohmann::ordered_json::parse(R"({"epochs": 200, "feature_norm": "row"})"));
     EXPECT_EQ(gnnplan(flags + "--task infer --feature-norm row").code, 0);

@@ -47,6 +47,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(const std::optional
     const auto yes_or_no = [](bool value) { return std::string(value ? "yes" : "no"); };
     return {{"epochs asked for", std::to_string(settings->epochs)},
             {"learning rate", fmt::format("{}", settings->learning_rate)},
+            {"learning rate's schedule", settings->lr_schedule.empty() ? "constant" : settings->lr_schedule},
             {"weight decay", fmt::format("{}", settings->weight_decay)},
             {"decay of all layers", yes_or_no(settings->decay_all)},
             {"optimizer", std::string(rule_of(settings->optimiser).name)},

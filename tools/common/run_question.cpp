@@ -3,11 +3,29 @@
 #include "tools/common/options.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/optimiser.hpp>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace gnnplan::tools {
+namespace {
+
+// As users choose them: momentum is that of SGD, and has a flag of its own.
+std::vector<std::string> optimisers() {
+    std::vector<std::string> names;
+    for (const OptimiserRule& rule : optimiser_rules) {
+        if (&rule != &rule_of(Optimiser::momentum)) names.emplace_back(rule.name);
+    }
+    return names;
+}
+
+}  // namespace
 
 void add_run_question(CLI::App& app, RunQuestion& question, bool of_a_plan) {
     const auto otherwise = [&](const char* value) {
@@ -33,8 +51,9 @@ void add_run_question(CLI::App& app, RunQuestion& question, bool of_a_plan) {
         "Epochs between evaluations; the last epoch is evaluated too; 0: never; default: chosen so that evaluation "
         "takes at most 10 % of the predicted training time",
         {0, most_epochs});
-    app.add_option("--optimizer", question.optimizer, "How weights are updated: adam, sgd" + otherwise("adam"))
-        ->check(CLI::IsMember({"adam", "sgd"}))
+    app.add_option("--optimizer", question.optimizer,
+                   fmt::format("How weights are updated: {}{}", fmt::join(optimisers(), ", "), otherwise("adam")))
+        ->check(CLI::IsMember(optimisers()))
         ->type_name("NAME");
     add_number(app, "--momentum", question.momentum, probability, probabilities, "Momentum of SGD" + otherwise("0"));
     app.add_option(
@@ -47,11 +66,16 @@ void add_run_question(CLI::App& app, RunQuestion& question, bool of_a_plan) {
 namespace {
 
 void take_optimiser(const RunQuestion& question, RunRecord& run) {
-    const bool adam = question.optimizer ? *question.optimizer == "adam" : run.optimiser == Optimiser::adam;
-    if (adam && question.momentum.value_or(0) > 0)
-        throw Error(ErrorCode::usage, "Adam has no momentum to set", "--momentum", "use --optimizer sgd");
-    run.momentum = adam ? 0 : question.momentum.value_or(run.momentum);
-    run.optimiser = adam ? Optimiser::adam : run.momentum > 0 ? Optimiser::momentum : Optimiser::sgd;
+    if (question.optimizer) {
+        const auto rule = std::ranges::find(optimiser_rules, *question.optimizer, &OptimiserRule::name);
+        run.optimiser = static_cast<Optimiser>(rule - optimiser_rules.begin());
+    }
+    const bool sgd = run.optimiser == Optimiser::sgd || run.optimiser == Optimiser::momentum;
+    if (!sgd && question.momentum.value_or(0) > 0)
+        throw Error(ErrorCode::usage, std::string(rule_of(run.optimiser).name) + " has no momentum to set",
+                    "--momentum", "use --optimizer sgd");
+    run.momentum = sgd ? question.momentum.value_or(run.momentum) : 0;
+    if (sgd) run.optimiser = run.momentum > 0 ? Optimiser::momentum : Optimiser::sgd;
 }
 
 }  // namespace

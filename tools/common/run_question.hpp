@@ -23,7 +23,7 @@ struct RunQuestion {
 void add_run_question(CLI::App& app, RunQuestion& question, bool of_a_plan);
 
 // The settings of the flags, and the rest as planned. A dropout of either flag replaces both of the plan's. Throws
-// Error{usage} where Adam is to have momentum.
+// Error{usage} where another optimiser than SGD is to have momentum.
 RunRecord run_record(const RunQuestion& question, const RunRecord& planned = {});
 
 // Throws Error{usage} naming the first question that only training answers; the second asks for one flag.

@@ -35,6 +35,11 @@ void add_training(CLI::App& app, RunFlags& flags) {
     add_number(
         app, "--lr", flags.learning_rate, [](double x) { return x > 0; }, "above 0", "Learning rate")
         ->default_str("0.01");
+    app.add_option("--lr-schedule", flags.lr_schedule,
+                   "Change the learning rate from epoch to epoch: warmup:K (it rises for K epochs), step:S:G (times G "
+                   "after every S), cosine:T (to 0 over T), plateau:F:P (times F when the training loss has not "
+                   "fallen for P)")
+        ->type_name("KIND:N[:N]");
     add_number(
         app, "--weight-decay", flags.weight_decay, [](double x) { return x >= 0; }, "at least 0",
         "How strongly the first layer's weights decay (L2)")
@@ -146,6 +151,7 @@ namespace {
 void check_inference_flags(const RunFlags& flags) {
     refuse_training_questions(flags.question);
     const std::pair<bool, const char*> of_training[] = {{flags.learning_rate.has_value(), "--lr"},
+                                                        {!flags.lr_schedule.empty(), "--lr-schedule"},
                                                         {flags.weight_decay.has_value(), "--weight-decay"},
                                                         {flags.decay_all, "--decay-all"},
                                                         {flags.autotune.has_value(), "--autotune"},
@@ -186,11 +192,10 @@ bool drops_attention(const Schedule& schedule) {
 
 void check_optimiser(const RunFlags& flags, const RunRecord& run, const RunRecord& planned) {
     if (run.optimiser == planned.optimiser) return;
-    throw Error(ErrorCode::mismatch,
-                "the plan was made for " + std::string(rule_of(planned.optimiser).name) +
-                    ", which keeps another number of values per weight than the optimiser asked for here",
-                flags.question.optimizer ? "--optimizer" : "--momentum",
-                "plan again with --optimizer and --momentum as here");
+    throw Error(
+        ErrorCode::mismatch,
+        "the plan was made for " + std::string(rule_of(planned.optimiser).name) + ", whose steps and moments are in it",
+        flags.question.optimizer ? "--optimizer" : "--momentum", "plan again with --optimizer and --momentum as here");
 }
 
 // Flags that have no use without others.
@@ -214,6 +219,7 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int t
     options.momentum = run.momentum;
     options.seed = static_cast<std::uint64_t>(flags.seed);
     options.learning_rate = flags.learning_rate.value_or(options.learning_rate);
+    options.schedule = train::read_schedule(flags.lr_schedule);
     options.weight_decay = flags.weight_decay.value_or(options.weight_decay);
     options.decay_all = flags.decay_all;
     options.dropout = run.dropout.value_or(0);

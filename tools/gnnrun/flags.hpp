@@ -22,6 +22,7 @@ struct RunFlags {
     RunQuestion question;
     std::int64_t seed = 1;
     std::optional<double> learning_rate, weight_decay;
+    std::string lr_schedule;
     bool decay_all = false;
     std::optional<std::int64_t> autotune;
     std::optional<std::string> checkpoint;  // folder

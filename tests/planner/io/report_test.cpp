@@ -75,7 +75,9 @@ TEST(Report, AccuraciesAreOfInferences) {
 TEST(Report, SettingsMayBeMissing) {
     RunReport report = sample_report();
     const json settings = json::parse(write_report(report))["settings"];
-    EXPECT_EQ(settings, json::parse(R"({"epochs": 200, "learning_rate": 0.01, "weight_decay": 0.0005,
+    EXPECT_EQ(
+        settings,
+        json::parse(R"({"epochs": 200, "learning_rate": 0.01, "lr_schedule": "step:100:0.5", "weight_decay": 0.0005,
                                         "decay_all": false, "dropout": 0.5, "input_dropout": 0.25,
                                         "feature_norm": "row", "keep_best": true, "patience": 10,
                                         "first_weights": "w.safetensors"})"));

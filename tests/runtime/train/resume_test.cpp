@@ -53,6 +53,27 @@ TEST_F(Resume, TheSamePlanGivesTheSameBits) {
     }
 }
 
+// Rates follow from the losses of all epochs, those before the checkpoint too.
+TEST_F(Resume, TheRateGoesOnWhereItWas) {
+    const Plan plan = this->plan(2, {{2, 6}});
+    std::vector<std::vector<double>> of_schedules;
+    for (const char* text : {"", "step:3:0.5", "warmup:8", "cosine:12", "plateau:0.5:0"}) {
+        options_.start = nullptr;
+        options_.schedule = read_schedule(text);
+        options_.learning_rate = 0.3;  // losses rise now and then
+        const auto whole = run(plan);
+        of_schedules.push_back(losses(whole[0].report));
+        for (const std::size_t epoch : {1U, 5U, 11U}) {
+            options_.start = &whole[0].states[epoch - 1];
+            const auto rest = run(plan);
+            EXPECT_EQ(rest[0].parameters, whole[0].parameters) << text << " after epoch " << epoch;
+            EXPECT_EQ(losses(rest[0].report), of_schedules.back()) << text;
+        }
+        for (std::size_t other = 0; other + 1 < of_schedules.size(); ++other)
+            EXPECT_NE(of_schedules.back(), of_schedules[other]) << text;
+    }
+}
+
 // Other grids add up in another order.
 TEST_F(Resume, AnotherPlanGoesOnToRounding) {
     const auto whole = run(plan(4, {{2, 6}}));

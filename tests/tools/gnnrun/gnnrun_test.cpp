@@ -273,12 +273,13 @@ TEST_F(Gnnrun, SettingsAreInTheReport) {
     EXPECT_EQ(settings.feature_norm, "none");
     EXPECT_EQ(settings.patience, std::nullopt);
     EXPECT_EQ(gnnrun("@dropping.json " + run +
-                     "--lr 0.5 --weight-decay 0 --decay-all --dropout 0.5 --input-dropout 0 "
+                     "--lr 0.5 --lr-schedule step:2:0.5 --weight-decay 0 --decay-all --dropout 0.5 --input-dropout 0 "
                      "--feature-norm row --keep-best --patience 7")
                   .code,
               0);
     settings = report("run.json").settings.value();
     EXPECT_EQ(settings.learning_rate, 0.5);
+    EXPECT_EQ(settings.lr_schedule, "step:2:0.5");
     EXPECT_EQ(settings.weight_decay, 0);
     EXPECT_TRUE(settings.decay_all && settings.keep_best);
     EXPECT_EQ(settings.dropout, 0.5);
@@ -572,6 +573,8 @@ TEST_F(UnderMpi, RanksThatDisagreeEndAndSayInWhat) {
              {same, same + " --epochs 6", 78, "--epochs is not the same on every rank: 200 on rank 0, 6 on rank 1"},
              {same, same + " --seed 2", 78, "--seed is not the same on every rank: 1 on rank 0, 2 on rank 1"},
              {same + " --lr 0.5", same, 78, "--lr is not the same"},
+             {same, same + " --lr-schedule warmup:5", 78,
+              "--lr-schedule is not the same on every rank: not given on rank 0, warmup:5 on rank 1"},
              {same, same + " --weight-decay 0.5", 78, "--weight-decay is not the same"},
              {same, same + " --decay-all", 78, "--decay-all is not the same"},
              {same, same + " --feature-norm row", 78, "--feature-norm is not the same"},

@@ -180,9 +180,9 @@ std::string machinery(const Plan& plan, const SiteGraph& model) {
 
 // "" of one that PyTorch has under no name known here.
 std::string optimizer_of(const RunRecord& run) {
-    const bool sgd = run.optimiser == Optimiser::sgd || run.optimiser == Optimiser::momentum;
-    if (run.optimiser == Optimiser::adam) return "torch.optim.Adam(groups, lr=lr)";
-    return sgd ? fmt::format("torch.optim.SGD(groups, lr=lr, momentum={})", run.momentum) : "";
+    const std::string_view name = rule_of(run.optimiser).torch;
+    const std::string momentum = run.momentum > 0 ? fmt::format(", momentum={}", run.momentum) : "";
+    return name.empty() ? "" : fmt::format("torch.optim.{}(groups, lr=lr{})", name, momentum);
 }
 
 std::string training_constants(const Plan& plan, const SiteGraph& model) {
@@ -238,7 +238,7 @@ std::string pytorch_program(const Plan& plan) {
                     "--pytorch", "their clones follow from gnnplan's vertex cut; plan without --inexact");
     }
     if (!has_pytorch_program(plan)) {
-        throw Error(ErrorCode::usage, "PyTorch programs are written with Adam and SGD", "--pytorch",
+        throw Error(ErrorCode::usage, "PyTorch has no such optimiser", "--pytorch",
                     fmt::format("plan without --optimizer {}", io::name_of(plan.problem.run.optimiser)));
     }
     const SiteGraph model = sites_of(models::build(plan.problem));

@@ -118,6 +118,7 @@ struct Accuracies {
 struct RunSettings {
     std::int64_t epochs = 0;  // asked for; those that were trained are in the report
     double learning_rate = 0;
+    std::string lr_schedule = {};  // how it changes from epoch to epoch, as --lr-schedule says; "": it does not
     double weight_decay = 0;
     bool decay_all = false;  // the weights of all layers decay, not only the first's
     Optimiser optimiser = Optimiser::adam;
