@@ -67,9 +67,10 @@ TEST(SweepAs, SamplersAndNumbersOfBatchesVary) {
                                   "--vary sampler=walk:2000:2,edge:3000");
     expect_same(points[1], training + "--coverage 20 --sampler edge:3000");
     expect_same(points[2], training + "--coverage 20 --sampler walk:2000:2 --batches-per-update 4");
-    const auto full = points_of(training + "--vary sampler=walk:2000:2,full");
-    expect_same(full[0], training + "--sampler walk:2000:2");
-    expect_same(full[1], training);
+    const auto full = points_of(training + "--vary sampler=walk:2000:2,full --vary batches-per-update=2,4");
+    expect_same(full[0], training + "--sampler walk:2000:2 --batches-per-update 2");
+    expect_same(full[2], training);
+    expect_same(full[3], training);
     EXPECT_EQ(gnnplan("sweep " + training + "--vary batches-per-update=1,2").code, 64);
     const Outcome wrong = gnnplan("sweep " + training + "--vary sampler=walk:9");
     EXPECT_EQ(wrong.code, 64);

@@ -64,6 +64,11 @@ std::vector<Variation> variations_of(const SweepOptions& options) {
         std::erase(compared, "cut");
         variations.push_back(parse_variation(fmt::format("scheme={},paper,full", fmt::join(compared, ","))));
     }
+    if (find(variations, "batches-per-update") != nullptr && find(variations, "sampler") == nullptr &&
+        !options.problem.model.sampler) {
+        throw Error(ErrorCode::usage, "updates are of no batches whose number could vary", "--vary batches-per-update",
+                    "give --sampler, or vary it");
+    }
     if (options.break_even && find(variations, "bandwidth") != nullptr) {
         throw Error(ErrorCode::usage, "--break-even searches for a bandwidth, so --vary cannot vary it as well",
                     "--break-even", "leave one of the two out");

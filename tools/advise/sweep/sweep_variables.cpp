@@ -108,11 +108,9 @@ void apply_sampler(Question& question, const Setting& setting) {
     sampling.training_graph = before.sampling.training_graph;
 }
 
+// An update of the whole graph is of no batches, whatever their number.
 void apply_per_update(Question& question, const Setting& setting) {
-    if (!question.network.batches)
-        throw Error(ErrorCode::usage, "updates are of no batches whose number could vary", "--vary",
-                    "give --sampler, or vary it");
-    question.network.batches->per_update = static_cast<int>(whole(setting));
+    if (question.network.batches) question.network.batches->per_update = static_cast<int>(whole(setting));
 }
 
 void apply_machine(Question& question, const Setting& setting) {
