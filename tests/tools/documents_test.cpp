@@ -155,6 +155,11 @@ TEST_F(Documents, OfRuns) {
     ASSERT_EQ(gnnplan("plan --task infer --ranks 2 --graph " + graph_ + " -o " + infer).code, 0);
     ASSERT_EQ(run_program(GNNRUN_TOOL, infer + " --data " + graph_ + " --in-process --report " + run_).code, 0);
     EXPECT_EQ(run("explain --json --analyze " + run_), 0);
+    const std::string batches = folder_ / "batches.json";
+    ASSERT_EQ(gnnplan("plan --sampler node:5 --ranks 2 --hidden 8 --graph " + graph_ + " -o " + batches).code, 0);
+    ASSERT_EQ(
+        run_program(GNNRUN_TOOL, batches + " --data " + graph_ + " --in-process --epochs 3 --report " + run_).code, 0);
+    EXPECT_EQ(run("explain --json --analyze " + run_), 0);
     expect_documented("gnnplan.dry-run/1", {"host_peak_bytes_per_rank", "tuning_peak_bytes_per_rank"});
     expect_documented("gnnplan.analysis/1", {"ending", "resumed_after"});
     expect_documented("gnnplan.comparison/1");
