@@ -20,6 +20,12 @@ std::int64_t drawn_vertices(const Sampling& sampling, std::int64_t vertices) {
 void check_sampling(const Sampling& sampling, std::int64_t vertices) {
     const auto refuse = [](const std::string& why) { throw Error(ErrorCode::usage, why, "`sampler`"); };
     if (sampling.budget < 1) refuse("a batch is made of at least one draw");
+    constexpr std::int64_t few = 1'000'000, most_times = 100;
+    if (const std::int64_t drawn = sampling.sampler == Sampler::cluster ? 0 : drawn_vertices(sampling, vertices);
+        drawn > few && drawn / most_times > vertices)
+        refuse("a batch draws " + std::to_string(drawn) +
+               " vertices, more than a hundred times as many as the graph's " + std::to_string(vertices) +
+               ": draw fewer");
     if (sampling.sampler == Sampler::walk && sampling.walk_length < 1) refuse("a walk has at least one step");
     if (sampling.sampler != Sampler::cluster) return;
     if (sampling.clusters < std::max<std::int64_t>(2, sampling.budget))

@@ -64,8 +64,11 @@ GroupScales scales_of_groups(const Plan& plan, const Schedule& schedule, const e
                              const data::DegreeScales& whole, exec::MemoryTracker& tracker) {
     if (counts.clones() == nullptr) return {};
     if (counts.groups() != schedule.grid.groups)
-        throw Error(ErrorCode::mismatch, "on this graph groups have other clones than in the plan", "plan",
-                    "plan again with `graph` and this path");
+        throw Error(ErrorCode::mismatch,
+                    counts.pool() != nullptr
+                        ? "on this graph batches have other sizes than in the plan, which was made without it"
+                        : "on this graph groups have other clones than in the plan",
+                    "plan", "plan again with `graph` and this path");
     const Normalisation normalisation = plan.problem.graph.normalisation;
     const sample::Pool* pool = counts.pool();
     const auto of_batches = [&] {

@@ -75,6 +75,14 @@ TEST_F(Samples, BatchesTakeNoPartitionAndNoBuffer) {
     }
 }
 
+TEST_F(Samples, ABatchDoesNotDrawTheGraphAHundredTimes) {
+    for (const char* sampler : {"walk:2147483647:2147483647", "node:2147483647", "edge:300000000"}) {
+        const Outcome outcome = planned(std::string("--sampler ") + sampler);
+        EXPECT_EQ(outcome.code, 64) << sampler;
+        EXPECT_THAT(outcome.err, HasSubstr("a hundred times as many as the graph's 300")) << sampler;
+    }
+}
+
 // Losses of batches scatter, which is no reason to train otherwise.
 TEST_F(Samples, LossesThatScatterDoNotRise) {
     ASSERT_EQ(planned("--sampler node:10 --coverage 10").code, 0);

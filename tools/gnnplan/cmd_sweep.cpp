@@ -123,9 +123,9 @@ std::string model_line(const ProblemRecord& problem, const Sweep& sweep) {
     const std::string models = each_text(sweep, "model");
     return fmt::format("{}{}, {}", models.empty() ? model_text(problem.model) : models,
                        widths_vary ? "" : " " + widths_text(problem.model.widths),
-                       problem.task == Task::infer ? "inference"
-                       : problem.batches           ? "training on batches"
-                                                   : "training");
+                       problem.task == Task::infer                               ? "inference"
+                       : problem.batches && problem.batches->sampling.has_pool() ? "training on batches"
+                                                                                 : "training");
 }
 
 void write_files(const Context& context, const SweepOptions& options, const Question& question,
