@@ -107,8 +107,7 @@ void Pool::draw(const PoolRanks& ranks) {
 
 // A rank draws every so-many-th batch; sizes are numbers that doubles have exactly.
 void Pool::draw_round(const PoolRanks& ranks, std::int64_t first) {
-    const std::int64_t all = round(ranks.ranks),
-                       own = std::max<std::int64_t>(0, (all - ranks.rank + ranks.ranks - 1) / ranks.ranks);
+    const std::int64_t all = round(ranks.ranks), own = (all - ranks.rank + ranks.ranks - 1) / ranks.ranks;
     drawn_.resize(at(own));
     sizes_.resize(at(first + all));
     const auto number = [&](std::int64_t i) { return first + ranks.rank + i * ranks.ranks; };

@@ -27,7 +27,7 @@ public:
     bool is_last(std::int64_t epoch) const { return ending_ || epoch >= options_.epochs; }
     std::optional<Ending> ending() const { return ending_; }
 
-    // What the learning rate of the next epoch is multiplied by.
+    // The learning rate of the next epoch is multiplied by this.
     double rate() const { return rate_.factor(); }
 
     void end(Ending why, std::string words);

@@ -24,7 +24,7 @@ struct RateSchedule {
 RateSchedule read_schedule(const std::string& text);
 std::string text_of(const RateSchedule& schedule);
 
-// What the rate is multiplied by in each epoch. It follows from the losses of the epochs before, in their order: a run
+// The factor of the rate in each epoch. It follows from the losses of the epochs before, in their order: a run
 // that goes on tells them again.
 class RateCourse {
 public:
