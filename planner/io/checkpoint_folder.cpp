@@ -2,11 +2,11 @@
 
 #include "planner/io/draft.hpp"
 
+#include <gnnplan/base/words.hpp>
+
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <string_view>
-#include <system_error>
 
 namespace gnnplan::io {
 namespace fs = std::filesystem;
@@ -18,12 +18,10 @@ constexpr std::string_view checkpoint_suffix = ".safetensors";
 // The epoch in "checkpoint-000120.safetensors".
 std::optional<std::int64_t> epoch_in(const std::string& name) {
     if (!name.starts_with(checkpoint_prefix) || !name.ends_with(checkpoint_suffix)) return std::nullopt;
-    const char* begin = name.data() + checkpoint_prefix.size();
-    const char* end = name.data() + name.size() - checkpoint_suffix.size();
-    std::int64_t epoch = 0;
-    const auto [stop, error] = std::from_chars(begin, end, epoch);
-    if (begin >= end || stop != end || error != std::errc() || epoch < 0) return std::nullopt;
-    return epoch;
+    if (name.size() < checkpoint_prefix.size() + checkpoint_suffix.size()) return std::nullopt;
+    const std::string_view digits(name.begin() + checkpoint_prefix.size(), name.end() - checkpoint_suffix.size());
+    const auto epoch = number_from<std::int64_t>(digits);
+    return epoch && *epoch >= 0 ? epoch : std::nullopt;
 }
 
 }  // namespace

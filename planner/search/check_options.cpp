@@ -141,12 +141,13 @@ void check_batches(const Space& space, const ProblemRecord& problem) {
         refuse("they are drawn from the whole graph", "`load`", "say `load whole`");
     if (options.space == SearchSpace::paper) refuse("the paper space has no batches", "`space`", "say `space full`");
     if (options.scheme || options.replication)
-        refuse("in a group of ranks there is RDM alone", options.scheme ? "`scheme`" : "`replication`",
-               "leave it out, and say with `grid` how many groups");
+        refuse("the ranks that share them do so as RDM does", options.scheme ? "`scheme`" : "`replication`",
+               pool ? "leave it out, and say with `grid` how many groups" : "leave it out");
     if (options.partition)
-        refuse("their vertices are drawn, whatever numbers they have", "`partition`", "leave it out");
-    if (options.buffer_bytes > 0)
-        refuse("a group of ranks exchanges no blocks of its matrix", "`buffer`", "leave it out");
+        refuse(pool ? "their vertices are drawn, whatever numbers they have"
+                    : "all ranks share the rows of each, whatever numbers these have",
+               "`partition`", "leave it out");
+    if (options.buffer_bytes > 0) refuse("ranks exchange no blocks of their matrix", "`buffer`", "leave it out");
     if (options.constant_input) refuse("each has other features", "`constant-input`", "leave it out");
 }
 

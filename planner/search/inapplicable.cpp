@@ -34,7 +34,7 @@ void add_schemes(const Space& space, std::vector<Rejection>& rejected) {
         }
         if (space.grids.front().grid.grouped()) {
             rejected.push_back({scheme, not_applicable,
-                                space.batches ? "not applicable: the ranks of a group share a batch as RDM does"
+                                space.batches ? "not applicable: ranks share what updates draw as RDM does"
                                               : "not applicable: groups of ranks are asked for",
                                 0});
             continue;

@@ -167,17 +167,10 @@ private:
     std::vector<std::int32_t> row_;  // by group: the clone of the vertex that is looked at
 };
 
-std::int64_t bytes_of(const Csr& matrix) {
-    return static_cast<std::int64_t>(matrix.row_start.size() * sizeof(std::int64_t) +
-                                     matrix.column.size() * sizeof(std::int32_t) +
-                                     matrix.weight.size() * sizeof(float));
-}
-
 }  // namespace
 
 std::int64_t Clones::bytes() const {
-    return vertices.bytes() + static_cast<std::int64_t>(counts_as.size() * sizeof(float)) + bytes_of(graph.out) +
-           bytes_of(graph.in) +
+    return vertices.bytes() + static_cast<std::int64_t>(counts_as.size() * sizeof(float)) + graph.bytes() +
            static_cast<std::int64_t>((owner.size() + bin.size()) * sizeof(std::int32_t) +
                                      shared.size() * sizeof(std::int64_t));
 }

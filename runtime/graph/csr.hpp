@@ -27,6 +27,10 @@ struct Csr {
         const auto i = static_cast<std::size_t>(row);
         return row_start[i + 1] - row_start[i];
     }
+    std::int64_t bytes() const {
+        return static_cast<std::int64_t>(row_start.size() * sizeof(std::int64_t) +
+                                         column.size() * sizeof(std::int32_t) + weight.size() * sizeof(float));
+    }
     bool operator==(const Csr&) const = default;
 };
 
@@ -48,6 +52,11 @@ struct Graph {
     }
     std::int64_t vertices() const { return out.vertices; }
     std::int64_t nonzeros() const { return out.nonzeros(); }
+    std::int64_t bytes() const {
+        std::int64_t all = out.bytes() + in.bytes();
+        for (const Csr& matrix : drawn) all += matrix.bytes();
+        return all;
+    }
 };
 
 // The preparation of the listed edges. Listed self loops are always dropped, and of duplicates one is left, whose

@@ -222,14 +222,7 @@ private:
 }  // namespace
 
 std::int64_t held_bytes(const data::Graph& graph, const data::DegreeScales& scales) {
-    const auto bytes = [](const data::Csr& csr) {
-        return csr.row_start.size() * sizeof(std::int64_t) + csr.column.size() * sizeof(std::int32_t) +
-               csr.weight.size() * sizeof(float);
-    };
-    std::size_t all =
-        bytes(graph.out) + bytes(graph.in) + (scales.source.size() + scales.target.size()) * sizeof(double);
-    for (const data::Csr& drawn : graph.drawn) all += bytes(drawn);
-    return static_cast<std::int64_t>(all);
+    return graph.bytes() + static_cast<std::int64_t>((scales.source.size() + scales.target.size()) * sizeof(double));
 }
 
 GraphShare load_share(comm::Communicator& comm, const data::Dataset& dataset, const Schedule& schedule,

@@ -3,9 +3,9 @@
 #include "runtime/read/npz_names.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/words.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace gnnplan::data {
@@ -30,12 +30,10 @@ public:
             throw Error(ErrorCode::usage, "several splits, one in each column: found " + mask.header().describe(),
                         mask.name(), choice);
         }
-        std::int64_t column = -1;
-        const char* end = split_.data() + split_.size();
-        const auto [stop, error] = std::from_chars(split_.data(), end, column);
-        if (error != std::errc() || stop != end || column < 0 || column >= columns)
+        const auto column = number_from<std::int64_t>(split_);
+        if (!column || *column < 0 || *column >= columns)
             throw Error(ErrorCode::missing_input, "no split '" + split_ + "'", mask.name(), choice);
-        return column;
+        return *column;
     }
 
     // To be called after all masks are read: refuses a split name that no mask has used.

@@ -31,11 +31,4 @@ data::Graph induced_graph(const data::Graph& graph, std::span<const std::int32_t
     return made;
 }
 
-std::int64_t bytes_of(const data::Graph& graph) {
-    std::int64_t bytes = 0;
-    for (const data::Csr* matrix : {&graph.out, &graph.in})
-        bytes += 8 * std::ssize(matrix->row_start) + 4 * matrix->nonzeros() + 4 * std::ssize(matrix->weight);
-    return bytes;
-}
-
 }  // namespace gnnplan::sample

@@ -71,6 +71,5 @@ private:
 
 // The graph of these vertices, ascending, which are numbered in their order.
 data::Graph induced_graph(const data::Graph& graph, std::span<const std::int32_t> vertices);
-std::int64_t bytes_of(const data::Graph& graph);
 
 }  // namespace gnnplan::sample

@@ -70,12 +70,18 @@ std::int64_t Pool::batches_of_epoch() const {
 
 // Batches that are drawn at a time, as nobody knows how many are wanted before their vertices are there: no more than
 // there will be, and enough for many threads.
-std::int64_t Pool::round(int ranks) const {
+std::int64_t Pool::batches_of_round(int ranks) const {
     constexpr std::int64_t of_threads = 64, most = 4096;
     const std::int64_t worth_it = std::min(most, kernels::serial_work / draws_.drawn());
     const std::int64_t least = sampling_.coverage * graph_.vertices() / draws_.drawn();
     return std::clamp<std::int64_t>(least, 1, ranks * std::max(of_threads, worth_it));
 }
+
+// The rank's batches of a round, and what its threads count them in.
+struct Pool::Round {
+    std::vector<std::vector<std::int32_t>> drawn;
+    std::vector<Induced> rooms;
+};
 
 void Pool::draw(const PoolRanks& ranks) {
     if (!sampling_.has_pool()) {
@@ -83,20 +89,19 @@ void Pool::draw(const PoolRanks& ranks) {
         sizes_.push_back({graph_.vertices(), masked_nonzeros(graph_, sampling_.budget), training_, sources.nonzeros()});
         return take_means();
     }
-    rooms_.assign(at(kernels::max_threads()), Induced(graph_.vertices()));
+    Round round{{}, std::vector<Induced>(at(kernels::max_threads()), Induced(graph_.vertices()))};
     std::int64_t wanted = std::max<std::int64_t>(1, sampling_.coverage * graph_.vertices());
     while (wanted > 0) {
         const std::int64_t first = batches();
-        draw_round(ranks, first);
+        draw_round(ranks, first, round);
         std::int64_t end = first;
         for (; end < batches() && wanted > 0; ++end) wanted -= sizes_[at(end)].vertices;
         // Takes back what is too much.
-        for (std::int64_t i = 0; sampling_.coefficients && i < std::ssize(drawn_); ++i) {
-            if (first + ranks.rank + i * ranks.ranks >= end) add(drawn_[at(i)], -1, rooms_.front());
+        for (std::int64_t i = 0; sampling_.coefficients && i < std::ssize(round.drawn); ++i) {
+            if (first + ranks.rank + i * ranks.ranks >= end) add(round.drawn[at(i)], -1, round.rooms.front());
         }
         sizes_.resize(at(end));
     }
-    drawn_ = {}, rooms_ = {};
     if (ranks.ranks > 1) {
         for (kernels::LargeVector<float>* counts : {&of_vertices_, &of_sources_, &of_targets_})
             if (!counts->empty()) ranks.add_counts(*counts);
@@ -106,16 +111,16 @@ void Pool::draw(const PoolRanks& ranks) {
 }
 
 // A rank draws every so-many-th batch; sizes are numbers that doubles have exactly.
-void Pool::draw_round(const PoolRanks& ranks, std::int64_t first) {
-    const std::int64_t all = round(ranks.ranks), own = (all - ranks.rank + ranks.ranks - 1) / ranks.ranks;
-    drawn_.resize(at(own));
+void Pool::draw_round(const PoolRanks& ranks, std::int64_t first, Round& round) {
+    const std::int64_t all = batches_of_round(ranks.ranks), own = (all - ranks.rank + ranks.ranks - 1) / ranks.ranks;
+    round.drawn.resize(at(own));
     sizes_.resize(at(first + all));
     const auto number = [&](std::int64_t i) { return first + ranks.rank + i * ranks.ranks; };
-    data::for_parts(own, [&](std::int64_t i) { drawn_[at(i)] = draws_.vertices(number(i)); });
-    const std::int64_t threads = std::ssize(rooms_);
+    data::for_parts(own, [&](std::int64_t i) { round.drawn[at(i)] = draws_.vertices(number(i)); });
+    const std::int64_t threads = std::ssize(round.rooms);
     data::for_parts(threads, [&](std::int64_t thread) {
         for (std::int64_t i = thread; i < own; i += threads)
-            sizes_[at(number(i))] = add(drawn_[at(i)], 1, rooms_[at(thread)]);
+            sizes_[at(number(i))] = add(round.drawn[at(i)], 1, round.rooms[at(thread)]);
     });
     if (ranks.ranks == 1) return;
     std::vector<double> sums;
@@ -133,7 +138,7 @@ void Pool::draw_round(const PoolRanks& ranks, std::int64_t first) {
 
 std::vector<std::int64_t> Pool::added_sizes(int ranks) const {
     if (ranks == 1 || !sampling_.has_pool()) return {};
-    const std::int64_t of_round = round(ranks), rounds = (batches() + of_round - 1) / of_round;
+    const std::int64_t of_round = batches_of_round(ranks), rounds = (batches() + of_round - 1) / of_round;
     return std::vector<std::int64_t>(at(rounds), 4 * of_round);
 }
 
@@ -183,7 +188,7 @@ void Pool::take_means() {
 std::int64_t Pool::bytes() const {
     const auto counts = of_vertices_.size() + of_sources_.size() + of_targets_.size();
     // With the scales of the training vertices' graph.
-    const std::int64_t own = vertex_.empty() ? 0 : bytes_of(own_) + 20 * std::ssize(vertex_) + 4 * std::ssize(number_);
+    const std::int64_t own = vertex_.empty() ? 0 : own_.bytes() + 20 * std::ssize(vertex_) + 4 * std::ssize(number_);
     return static_cast<std::int64_t>(sizes_.size() * sizeof(BatchSize) + counts * sizeof(float) + subset_.size()) +
            draws_.bytes() + 4 * graph_.vertices() + own;
 }

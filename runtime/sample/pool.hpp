@@ -9,6 +9,7 @@
 
 #include <gnnplan/ir/sampling.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -56,6 +57,8 @@ public:
     std::int64_t batches_of_epoch() const;
     // Edges of the graph that no batch has: nonzeros of A^T. Counted where there are coefficients.
     std::int64_t uncovered() const { return uncovered_; }
+    // Batches that have no training vertex.
+    std::int64_t without_training() const { return std::ranges::count(sizes_, 0, &BatchSize::training); }
 
     // The graph that batches are drawn from, and the number in it of a vertex of the whole graph that it has.
     const data::Graph& sampled() const { return graph_; }
@@ -84,8 +87,9 @@ public:
 
 private:
     bool of_targets(MatrixId matrix) const { return !graph_.symmetric && !matrix.transposed; }
-    std::int64_t round(int ranks) const;
-    void draw_round(const PoolRanks& ranks, std::int64_t first);
+    std::int64_t batches_of_round(int ranks) const;
+    struct Round;
+    void draw_round(const PoolRanks& ranks, std::int64_t first, Round& round);
     void take_means();
     BatchSize add(std::span<const std::int32_t> vertices, float count, Induced& room);
     data::Clones none() const;
@@ -116,8 +120,6 @@ private:
     kernels::LargeVector<float> of_vertices_;
     // These count for each nonzero of A^T, which has the sources of vertices, and of A where it is another matrix.
     kernels::LargeVector<float> of_sources_, of_targets_;
-    std::vector<std::vector<std::int32_t>> drawn_;  // batches of the round under way
-    std::vector<Induced> rooms_;                    // of the threads that count them
 };
 
 }  // namespace gnnplan::sample

@@ -1,29 +1,17 @@
 #include "runtime/train/schedule.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/words.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numbers>
-#include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace gnnplan::train {
 namespace {
 
 using Kind = RateSchedule::Kind;
-
-std::vector<std::string_view> parts_of(std::string_view text) {
-    std::vector<std::string_view> parts;
-    for (;;) {
-        const std::size_t colon = text.find(':');
-        parts.push_back(text.substr(0, colon));
-        if (colon == std::string_view::npos) return parts;
-        text.remove_prefix(colon + 1);
-    }
-}
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
     throw Error(
@@ -32,36 +20,29 @@ std::vector<std::string_view> parts_of(std::string_view text) {
 }
 
 template <class T>
-T number(const std::string& text, std::string_view part) {
-    T value{};
-    const char* const end = part.data() + part.size();
-    const auto [stop, error] = std::from_chars(part.data(), end, value);
-    if (error != std::errc() || stop != end) refuse(text, "has '" + std::string(part) + "' where a number should be");
-    return value;
+T number(const std::string& text, const std::string& part) {
+    const auto value = number_from<T>(part);
+    if (!value) refuse(text, "has '" + part + "' where a number should be");
+    return *value;
 }
 
-std::int64_t epochs_of(const std::string& text, std::string_view part, std::int64_t least) {
+std::int64_t epochs_of(const std::string& text, const std::string& part, std::int64_t least) {
     const auto epochs = number<std::int64_t>(text, part);
     if (epochs < least) refuse(text, "has fewer than " + std::to_string(least) + " epochs");
     return epochs;
 }
 
-double factor_of(const std::string& text, std::string_view part) {
+double factor_of(const std::string& text, const std::string& part) {
     const auto factor = number<double>(text, part);
     if (!(factor > 0 && factor < 1)) refuse(text, "has a factor that is not above 0 and below 1");
     return factor;
-}
-
-std::string shortest(double value) {
-    char text[32];
-    return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
 }  // namespace
 
 RateSchedule read_schedule(const std::string& text) {
     if (text.empty()) return {};
-    const std::vector<std::string_view> parts = parts_of(text);
+    const std::vector<std::string> parts = split(text, ":");
     const auto is = [&](std::string_view name, std::size_t numbers) {
         if (parts.front() != name) return false;
         if (parts.size() != numbers + 1) refuse(text, "has too few or too many numbers");
@@ -79,9 +60,9 @@ std::string text_of(const RateSchedule& schedule) {
     switch (schedule.kind) {
         case Kind::constant: break;
         case Kind::warmup: return "warmup:" + epochs;
-        case Kind::step: return "step:" + epochs + ":" + shortest(schedule.factor);
+        case Kind::step: return "step:" + epochs + ":" + shortest_text(schedule.factor);
         case Kind::cosine: return "cosine:" + epochs;
-        case Kind::plateau: return "plateau:" + shortest(schedule.factor) + ":" + epochs;
+        case Kind::plateau: return "plateau:" + shortest_text(schedule.factor) + ":" + epochs;
     }
     return "";
 }

@@ -5,6 +5,7 @@
 #include "tools/text/lines.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/words.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -105,7 +105,8 @@ TEST(Messages, QuestionsBeyondTheMachineOrTheDataAreNoted) {
 TEST(Messages, FlagsOfGnnrunAreNamedAsSuch) {
     expect_error(gnnplan("train"), 64, "unknown subcommand 'train', gnnrun does this: gnnrun PLAN --data PATH");
     expect_error(gnnplan("plan --graph cora --lr 0.1"), 64, "'--lr', which the run decides: gnnrun PLAN --lr");
-    expect_error(gnnplan("plan --graph cora --batch-size 8"), 64, "trains on the whole graph, so there are no batches");
+    expect_error(gnnplan("plan --graph cora --batch-size 8"), 64,
+                 "an epoch trains on the whole graph, or on batches that --sampler draws");
 }
 
 TEST(Messages, AnEdgeListNeedsBothWidths) {

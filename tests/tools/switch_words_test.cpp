@@ -4,6 +4,8 @@
 #include "tools/gnnplan/plan_legend.hpp"
 #include "tools/text/lines.hpp"
 
+#include <gnnplan/base/words.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
 // The worth of choices names the chosen one and the other.
 #include "tools/advise/worth.hpp"
 #include "tools/advise/feature_dropout.hpp"
-#include "tools/text/lines.hpp"
+
+#include <gnnplan/base/words.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

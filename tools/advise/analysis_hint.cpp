@@ -101,10 +101,9 @@ bool idle_dropout(const Analysis& analysis, const RunReport& report) {
 Hint pattern_hint(const Analysis& analysis, const RunReport& report) {
     const Pattern pattern(analysis);
     const std::optional<double> ratio = analysis.epoch.ratio();
-    if (ratio && std::abs(*ratio - 1) <= holds && pattern.error() <= 2 * holds * analysis.epoch.predicted) {
+    if (ratio && std::abs(*ratio - 1) <= holds && pattern.error() <= 2 * holds * analysis.epoch.predicted)
         return {"none", fmt::format("the prediction holds: the {} is within {:.0f} % of it.", time_name(report.task),
                                     100 * holds)};
-    }
     if (report.oversubscribed && analysis.epoch.error() > 0) {
         return {"oversubscribed",
                 fmt::format("ranks x threads, {} x {}, are more than the processing units there are, so "
@@ -114,12 +113,13 @@ Hint pattern_hint(const Analysis& analysis, const RunReport& report) {
     }
     if (analysis.outside_seconds > waits * analysis.epoch.measured &&
         analysis.outside_seconds > explains * analysis.epoch.error()) {
+        const char* const fewer = report.threads > 1 ? ", and run with fewer threads (--threads 1)" : "";
         return {"outside",
                 fmt::format("{} of the {}'s {} are in no step: ranks stand still between steps, as they do where other "
                             "programs take the cores, or where threads have none of their own. Look at the load "
-                            "(uptime), and run with fewer threads (--threads 1).",
+                            "(uptime){}.",
                             format_seconds(analysis.outside_seconds), time_name(report.task),
-                            format_seconds(analysis.epoch.measured))};
+                            format_seconds(analysis.epoch.measured), fewer)};
     }
     const StepAnalysis* waiting = pattern.where_ranks_wait();
     if (waiting != nullptr && analysis.waiting_seconds > waits * analysis.epoch.measured &&

@@ -3,13 +3,12 @@
 #include "tools/advise/switch_words.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/words.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <system_error>
 
 namespace gnnplan::tools {
 namespace {
@@ -446,11 +445,8 @@ bool FlagValue::is(std::string_view text) const { return numbered ? number_in(te
 int FlagValue::number_in(std::string_view text) const {
     const std::string_view before = std::string_view(spelling).substr(0, spelling.size() - 1);
     if (!numbered || !text.starts_with(before)) return -1;
-    const std::string_view digits = text.substr(before.size());
-    const char* const last = digits.data() + digits.size();
-    int number = 0;
-    const auto [end, failed] = std::from_chars(digits.data(), last, number);
-    return failed == std::errc() && end == last && number >= 0 && number <= most_delay ? number : -1;
+    const int number = number_from<int>(text.substr(before.size())).value_or(-1);
+    return number >= 0 && number <= most_delay ? number : -1;
 }
 
 }  // namespace gnnplan::tools

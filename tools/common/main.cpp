@@ -10,6 +10,7 @@
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/base/known_error.hpp>
+#include <gnnplan/base/words.hpp>
 
 #include <fmt/format.h>
 

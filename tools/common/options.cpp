@@ -3,11 +3,11 @@
 #include "tools/text/format.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/words.hpp>
 
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -69,11 +69,9 @@ CLI::Option* add_size(CLI::App& app, const std::string& name, std::int64_t& byte
 CLI::Option* add_number(CLI::App& app, const std::string& name, std::optional<double>& value,
                         std::function<bool(double)> allowed, const std::string& what, const std::string& description) {
     return add_text(app, name, description, "X", [&value, what, allowed = std::move(allowed)](const std::string& text) {
-        double number = 0;
-        const char* end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), end, number);
-        if (error != std::errc() || stop != end) throw Error(ErrorCode::usage, "'" + text + "' is not a number");
-        if (!std::isfinite(number) || !allowed(number)) throw Error(ErrorCode::usage, "must be " + what);
+        const auto number = number_from<double>(text);
+        if (!number) throw Error(ErrorCode::usage, "'" + text + "' is not a number");
+        if (!std::isfinite(*number) || !allowed(*number)) throw Error(ErrorCode::usage, "must be " + what);
         value = number;
     });
 }

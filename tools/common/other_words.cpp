@@ -36,19 +36,45 @@ constexpr std::array other_words = std::to_array<OtherWord>({
     {"--hidden-dim", "--hidden"},
     {"--num-hidden", "--hidden"},
     {"--learning-rate", "--lr"},
+    {"--sample-coverage", "--coverage"},
+    {"--num-neighbors", "--fanout"},
 });
 
 // Flags of `gnnplan plan` about what a plan says, and gnnrun takes from it.
-constexpr std::array planned = std::to_array<std::string_view>(
-    {"--activation", "--aggregator", "--average-heads", "--bias",       "--edge-weights",  "--epsilon",
-     "--exchange",   "--fanout",     "--grid",          "--heads",      "--hidden",        "--jk",
-     "--layers",     "--machine",    "--memory",        "--model",      "--normalisation", "--output-heads",
-     "--ranks",      "--residual",   "--scheme",        "--symmetrise", "--task",          "--widths"});
+constexpr std::array planned = std::to_array<std::string_view>({"--activation",
+                                                                "--aggregator",
+                                                                "--average-heads",
+                                                                "--batches-per-update",
+                                                                "--bias",
+                                                                "--coefficients",
+                                                                "--coverage",
+                                                                "--edge-weights",
+                                                                "--epsilon",
+                                                                "--exchange",
+                                                                "--fanout",
+                                                                "--grid",
+                                                                "--heads",
+                                                                "--hidden",
+                                                                "--jk",
+                                                                "--layers",
+                                                                "--machine",
+                                                                "--memory",
+                                                                "--model",
+                                                                "--normalisation",
+                                                                "--output-heads",
+                                                                "--ranks",
+                                                                "--residual",
+                                                                "--sampled-graph",
+                                                                "--sampler",
+                                                                "--scheme",
+                                                                "--symmetrise",
+                                                                "--task",
+                                                                "--widths"});
 
 // Flags of gnnrun about how a run learns, which no plan decides.
 constexpr std::array of_runs = std::to_array<std::string_view>(
-    {"--autotune", "--checkpoint", "--keep-best", "--load-weights", "--lr", "--patience", "--report", "--resume",
-     "--save-logits", "--save-weights", "--threads", "--weight-decay"});
+    {"--autotune", "--checkpoint", "--keep-best", "--load-weights", "--lr", "--lr-schedule", "--patience", "--report",
+     "--resume", "--save-logits", "--save-weights", "--threads", "--weight-decay"});
 
 // Flags that take what is given without a flag.
 constexpr std::array takes_paths = std::to_array<std::string_view>({"--graph", "--data"});
@@ -77,7 +103,7 @@ std::string other_words_hint(const CLI::App& command, const std::string& argumen
     }
     if (!meant.empty()) return fmt::format("did you mean {}?", fmt::join(meant, ", "));
     if (command.get_name() == "plan" && flag == "--batch-size")
-        return "every epoch trains on the whole graph, so there are no batches";
+        return "an epoch trains on the whole graph, or on batches that --sampler draws";
     if (command.get_name() == "plan" && std::ranges::find(of_runs, flag) != of_runs.end())
         return fmt::format("which the run decides: gnnrun PLAN {}", flag);
     if (command.get_name() != "gnnrun" || std::ranges::find(planned, flag) == planned.end()) return "";

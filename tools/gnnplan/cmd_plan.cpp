@@ -27,6 +27,7 @@
 #include "tools/text/table.hpp"
 #include "tools/text/version.hpp"
 
+#include <gnnplan/base/words.hpp>
 #include <gnnplan/io.hpp>
 #include <gnnplan/ir/work.hpp>
 #include <gnnplan/select.hpp>
@@ -73,10 +74,12 @@ std::vector<Objective> parse_objectives(const std::string& text) {
 }
 
 // With as many threads as the plan's times are of.
-std::string run_hint(const PlanOptions& options, const Machine& machine) {
+std::string run_hint(const PlanOptions& options, const ProblemRecord& problem, const Machine& machine) {
     if (!options.output) return "to keep it:  add -o plan.json\n";
     const Shape& shape = options.problem.shape;
     const bool from_path = reads_graph(shape);
+    if (problem.batches && !from_path)
+        return "to run it:  plan again with --graph PATH, as batches are drawn from the data's edges\n";
     // A machine that was named is another one, as a rule.
     const bool here = from_path && options.problem.machine.empty();
     const LaunchPlace place = here ? launch_place(fingerprint_here(true).mpi) : LaunchPlace{};
@@ -146,14 +149,14 @@ int run_plan(const Context& context, const PlanOptions& options) {
     }
     if (options.brief) {
         print(answer_line(*result.selection) + sure_line(*result.selection) + dropout_line(*result.selection) +
-              run_hint(options, machine));
+              run_hint(options, plan.problem, machine));
         return 0;
     }
     const bool color = use_color(context.color);
     print(plan_header(plan.problem, machine, *result.selection) + samples_lines(plan, *loaded.problem.graph) + "\n" +
           plan_table(*result.selection, pins.pareto, options.top, color) + dropout_line(*result.selection) +
           graph_lines(*result.selection, *loaded.problem.graph) + run_outlook(plan, *loaded.problem.graph) +
-          run_hint(options, machine));
+          run_hint(options, plan.problem, machine));
     return 0;
 }
 

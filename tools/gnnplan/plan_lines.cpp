@@ -58,23 +58,29 @@ std::string cut_line(const Plan& plan, const GraphStats& graph) {
 
 namespace {
 
+// The nonzeros that batches of the pool leave out, and how to have more of them.
+std::string uncovered_words(const sample::Pool& pool) {
+    if (pool.uncovered() == 0) return "";
+    constexpr double many = 0.05;
+    const double share = static_cast<double>(pool.uncovered()) / static_cast<double>(pool.sampled().nonzeros());
+    const std::string how = pool.sampling().sampler == Sampler::cluster ? "draw more parts for a batch, or have fewer"
+                                                                        : "raise --coverage, or draw more";
+    return fmt::format("; {} nonzeros ({:.1f} %) are in no batch{}", format_count(pool.uncovered()), 100 * share,
+                       share > many ? ", so nothing learns from them: " + how : "");
+}
+
 // How many batches there are, and what they leave out; of sizes alone nobody knows.
 std::string pool_words(const GraphStats& numbered, int per_update) {
     const auto* counted = dynamic_cast<const data::NumberedCounts*>(&numbered);
     const sample::Pool* pool = counted != nullptr ? counted->pool() : nullptr;
     if (pool == nullptr) return ", were all vertices alike: batches of skewed graphs have more";
-    const double updates = static_cast<double>(pool->sampled().vertices()) / pool->means().vertices / per_update;
-    constexpr double many = 0.05;
-    std::string uncovered;
-    if (pool->uncovered() > 0) {
-        const double share = static_cast<double>(pool->uncovered()) / static_cast<double>(pool->sampled().nonzeros());
-        uncovered =
-            fmt::format("; {} nonzeros ({:.1f} %) are in no batch{}", format_count(pool->uncovered()), 100 * share,
-                        share > many ? ", so nothing learns from them: raise --coverage, or draw more" : "");
-    }
-    return fmt::format(", of a pool of {}{}; {} updates meet each vertex once on average",
-                       format_count(pool->batches()), uncovered,
-                       format_count(static_cast<std::int64_t>(std::ceil(updates))));
+    const double batches = static_cast<double>(pool->sampled().vertices()) / pool->means().vertices;
+    const auto updates = static_cast<std::int64_t>(std::ceil(batches / per_update));
+    std::string words = fmt::format(", of a pool of {}", format_count(pool->batches())) + uncovered_words(*pool);
+    if (const std::int64_t idle = pool->without_training(); idle > 0)
+        words += fmt::format("; {} of the batches have no training vertex", format_count(idle));
+    return words + (updates == 1 ? "; an update meets each vertex once on average"
+                                 : fmt::format("; {} updates meet each vertex once on average", format_count(updates)));
 }
 
 // The batches that updates are of.
@@ -84,6 +90,9 @@ std::string batches_line(const Plan& plan, const GraphStats& graph) {
     const auto numbered = graph.numbered(schedule.numbering);
     const BatchMeans mean = numbered->batch_means();
     const auto whole = [](double number) { return format_count(std::llround(number)); };
+    const auto counted = [&](double number, const char* one, const char* many) {
+        return whole(number) + (std::llround(number) == 1 ? one : many);
+    };
     const Sampling& sampling = plan.problem.batches->sampling;
     if (!sampling.has_pool()) {
         return labelled("draws", fmt::format("{} in-neighbours of each vertex, anew for each epoch, which all layers "
@@ -92,13 +101,11 @@ std::string batches_line(const Plan& plan, const GraphStats& graph) {
                                              whole(mean.nonzeros), format_count(graph.nonzeros())));
     }
     const int per_update = plan.problem.batches->per_update, groups = schedule.grid.x, ranks = schedule.grid.y;
-    return labelled(
-        "batches",
-        fmt::format("an epoch is one update, of {} batch{}, on {} group{} of {} rank{}; {} vertices and {} nonzeros a "
-                    "batch on average{}",
-                    per_update, per_update == 1 ? "" : "es", groups, groups == 1 ? "" : "s", ranks,
-                    ranks == 1 ? "" : "s", whole(mean.vertices), whole(mean.nonzeros),
-                    pool_words(*numbered, per_update)));
+    return labelled("batches",
+                    fmt::format("an epoch is one update, of {}, on {} of {}; {} and {} a batch on average{}",
+                                counted(per_update, " batch", " batches"), counted(groups, " group", " groups"),
+                                counted(ranks, " rank", " ranks"), counted(mean.vertices, " vertex", " vertices"),
+                                counted(mean.nonzeros, " nonzero", " nonzeros"), pool_words(*numbered, per_update)));
 }
 
 // The neighbours that layers draw, and how much of the graph that leaves.

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gnnplan::tools {
 namespace {
@@ -110,10 +111,12 @@ public:
                   i == 0);
     }
 
-    // Adds the rows that compare the plan with the defaults of frameworks.
+    // Adds the rows that compare the plan with the defaults of frameworks, where it is compared with them.
     void add_baselines(Table& table) const {
+        bool titled = false;
         for (const Alternative& a : selection_.plan.alternatives) {
             if (a.choice.key != "baseline") continue;
+            if (!std::exchange(titled, true)) table.add_title("the defaults of frameworks");
             const char* who = a.choice.value == "pyg" ? "PyTorch Geometric" : "DGL";
             const bool could_keep = selection_.ranked.front().configuration.cached_aggregation;
             table.add(cells("", "-", a.configuration, a.predicted,
@@ -182,10 +185,7 @@ std::string plan_table(const Selection& selection, const std::vector<Objective>&
     Table table = rows.table();
     table.add_title("best of each scheme");
     for (const std::size_t i : best) rows.add(table, i);
-    if (!selection.plan.alternatives.empty()) {
-        table.add_title("the defaults of frameworks");
-        rows.add_baselines(table);
-    }
+    rows.add_baselines(table);
     if (!next.empty()) table.add_title("the next fastest of any scheme (--top N lists more)");
     for (const std::size_t i : next) rows.add(table, i);
     std::vector<const RankedConfiguration*> legend;

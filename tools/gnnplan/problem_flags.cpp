@@ -5,31 +5,23 @@
 #include "tools/common/options.hpp"
 #include "tools/text/format.hpp"
 
+#include <gnnplan/base/words.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 
 namespace gnnplan::tools {
 namespace {
 
-// NaN where the text is no number.
-double parse_number(const std::string& text) {
-    double value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc() && stop == end ? value : std::numeric_limits<double>::quiet_NaN();
-}
-
 double parse_fraction(const std::string& text) {
-    const double value = parse_number(text);
+    const double value = number_from<double>(text).value_or(0);
     if (value > 0 && value <= 1) return value;
     throw CLI::ValidationError("--train-fraction", "'" + text + "' is not a fraction above 0, up to 1");
 }
 
 double parse_factor(const std::string& text) {
-    const double value = parse_number(text);
+    const double value = number_from<double>(text).value_or(0);
     if (value >= 1 && value <= max_ranks) return value;
     throw CLI::ValidationError("--replication-factor",
                                fmt::format("'{}' is not a number from 1 to {}", text, format_count(max_ranks)));
@@ -171,8 +163,8 @@ void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
         ->check(CLI::IsMember({"symmetric", "row_mean", "none"}))
         ->type_name("KIND");
     add_count(command, "--seed", flags.seed,
-              "Seed of the features and classes that are generated where the data lacks them, and of drawn neighbours "
-              "(--fanout)",
+              "Seed of the features and classes that are generated where the data lacks them, of drawn neighbours "
+              "(--fanout) and of batches (--sampler)",
               {0});
     command.add_flag("--generate", flags.generate,
                      "Generate missing features, classes and split even where the data holds arrays or files of other "

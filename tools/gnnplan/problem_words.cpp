@@ -6,18 +6,16 @@
 #include "tools/gnnplan/probe_machine.hpp"
 #include "tools/gnnplan/progress_line.hpp"
 #include "tools/text/counts.hpp"
-#include "tools/text/lines.hpp"
 #include "tools/text/sampler.hpp"
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/base/memory_text.hpp>
+#include <gnnplan/base/words.hpp>
 #include <gnnplan/models.hpp>
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -41,12 +39,11 @@ void take_epsilon(ModelRecord& model, const std::string& text) {
     if (text.empty()) return;
     model.trains_epsilon = text == "train";
     if (!model.trains_epsilon) {
-        const char* end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), end, model.epsilon);
-        if (error != std::errc() || stop != end || !std::isfinite(static_cast<float>(model.epsilon))) {
+        const auto value = number_from<double>(text);
+        if (!value || !std::isfinite(static_cast<float>(*value)))
             throw Error(ErrorCode::usage, "'" + text + "' is neither a finite number nor train", "--epsilon",
                         "e.g. --epsilon 0.1, or --epsilon train");
-        }
+        model.epsilon = *value;
     }
     models::check_has_epsilon(model);
 }
@@ -72,13 +69,11 @@ std::vector<std::int64_t> parse_fanout(const std::string& text) {
     if (text == "full") return {};
     std::vector<std::int64_t> fanout;
     for (const std::string& part : split(text, ",")) {
-        std::int64_t k = 0;
-        const char* end = part.data() + part.size();
-        const auto [stop, error] = std::from_chars(part.data(), end, k);
-        if (error != std::errc() || stop != end || k < 1 || k > std::numeric_limits<std::int32_t>::max())
+        const auto k = number_from<std::int32_t>(part);
+        if (!k || *k < 1)
             throw Error(ErrorCode::usage, "'" + part + "' is no number of neighbours from 1 to 2^31 - 1", "--fanout",
-                        "e.g. --fanout 10,10,5, or --fanout full for all layers");
-        fanout.push_back(k);
+                        "e.g. --fanout 10; --fanout 10,10,5 by layer of an inference; --fanout full for all of them");
+        fanout.push_back(*k);
     }
     return fanout;
 }

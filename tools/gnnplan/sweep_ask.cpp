@@ -59,6 +59,9 @@ std::vector<Variation> variations_of(const SweepOptions& options) {
     std::vector<Variation> variations;
     for (const std::string& text : options.vary) variations.push_back(parse_variation(text));
     if (options.compare_schemes) {
+        if (options.problem.model.sampler)
+            throw Error(ErrorCode::usage, "the ranks that share batches do so as RDM does, so there is no other scheme",
+                        "--compare-schemes", "leave out --sampler or --compare-schemes");
         // Nobody knows how most graphs of cards cut, so a cut is compared where it is named.
         std::vector<std::string> compared = scheme_names();
         std::erase(compared, "cut");

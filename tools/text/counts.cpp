@@ -3,6 +3,7 @@
 #include "tools/text/format.hpp"
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/words.hpp>
 
 #include <fmt/format.h>
 
@@ -28,11 +29,8 @@ std::optional<int> take_exponent(std::string& text) {
     }
     const std::size_t e = text.find_first_of("eE");
     if (e == std::string::npos) return 0;
-    int exponent = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + e + 1, end, exponent);
-    if (error != std::errc() || stop != end || exponent < 0 || exponent > std::numeric_limits<std::int64_t>::digits10)
-        return std::nullopt;
+    const auto exponent = number_from<int>(std::string_view(text).substr(e + 1));
+    if (!exponent || *exponent < 0 || *exponent > std::numeric_limits<std::int64_t>::digits10) return std::nullopt;
     text.resize(e);
     return exponent;
 }
@@ -46,10 +44,7 @@ std::optional<std::int64_t> whole_number(std::string text) {
     if (decimals > static_cast<std::size_t>(*exponent)) return std::nullopt;
     if (point < text.size()) text.erase(point, 1);
     text.append(static_cast<std::size_t>(*exponent) - decimals, '0');
-    std::int64_t value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+    return number_from<std::int64_t>(text);
 }
 
 }  // namespace

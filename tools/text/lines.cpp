@@ -1,5 +1,7 @@
 #include "tools/text/lines.hpp"
 
+#include <gnnplan/base/words.hpp>
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -32,16 +34,6 @@ std::size_t line_width() { return terminal_width(STDOUT_FILENO).value_or(page_wi
 std::size_t width_of(std::string_view text) {  // every byte but UTF-8 continuations
     return static_cast<std::size_t>(std::count_if(
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
-std::vector<std::string> split(std::string_view text, std::string_view separator) {
-    std::vector<std::string> parts;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(separator, begin), text.size());
-        parts.emplace_back(text.substr(begin, end - begin));
-        begin = end + separator.size();
-    }
-    return parts;
 }
 
 std::vector<std::string> broken(std::string_view text, std::size_t width, std::string_view separator) {

@@ -22,8 +22,6 @@ std::size_t line_width();
 // Code points of UTF-8.
 std::size_t width_of(std::string_view text);
 
-std::vector<std::string> split(std::string_view text, std::string_view separator);
-
 // Lines of at most `width` code points, broken after separators; a part that is longer stays whole, and the blanks that
 // end a separator are left out at the end of a line. Parts that stand two blanks apart are kept whole where a line
 // stays half full. At least one line.

@@ -1,13 +1,9 @@
 #include "tools/text/sampler.hpp"
 
-#include "tools/text/lines.hpp"
-
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/base/words.hpp>
 
-#include <charconv>
 #include <cstdint>
-#include <limits>
-#include <system_error>
 #include <vector>
 
 namespace gnnplan::tools {
@@ -19,12 +15,9 @@ Sampling parse_sampler(const std::string& text, const std::string& where) {
                 "e.g. walk:3000:2, node:6000, edge:4000 or cluster:20:1500"};
     };
     const auto number = [&](std::size_t i) {
-        std::int64_t value = 0;
-        const char* end = parts[i].data() + parts[i].size();
-        const auto [stop, error] = std::from_chars(parts[i].data(), end, value);
-        if (error != std::errc() || stop != end || value < 1 || value > std::numeric_limits<std::int32_t>::max())
-            throw refuse("has a number that is not 1 to 2^31 - 1");
-        return value;
+        const auto value = number_from<std::int32_t>(parts[i]);
+        if (!value || *value < 1) throw refuse("has a number that is not 1 to 2^31 - 1");
+        return *value;
     };
     Sampling sampling;
     const std::string& name = parts.front();

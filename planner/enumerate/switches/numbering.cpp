@@ -67,17 +67,20 @@ std::vector<OtherValue> other_permutation(const Asked&, const Configuration& cho
     return {turned(chosen, &Switches::permutation)};
 }
 
+// Batches, and drawn neighbours.
 [[noreturn]] void refuse_with_batches(const std::string& why, const char* option) {
-    throw Error(ErrorCode::usage, "updates cannot be of batches: " + why, option, "leave one of the two out");
+    throw Error(ErrorCode::usage, why + ", not where updates draw batches or neighbours", option,
+                "leave one of the two out");
 }
 
 void check_order(const Asked& asked) {
     if (asked.batches && asked.pins.permutation.value_or(false))
-        refuse_with_batches("these have an order of their own", "`permute`");
+        refuse_with_batches("the vertices of the whole graph are shuffled", "`permute`");
 }
 
 void check_rule(const Asked& asked) {
-    if (asked.batches && asked.pins.cut_rule) refuse_with_batches("edges are dealt by a vertex cut", "`cut`");
+    if (asked.batches && asked.pins.cut_rule)
+        refuse_with_batches("the edges of the whole graph are dealt by a vertex cut", "`cut`");
 }
 
 std::vector<Switches> clones(const Asked& asked, const Distribution& on, const Switches& so_far) {
@@ -91,7 +94,7 @@ std::vector<Switches> delays(const Asked& asked, const Distribution& on, const S
 
 void check_clones(const Asked& asked) {
     if (!asked.pins.clones) return;
-    if (asked.batches) refuse_with_batches("groups train on parts of a cut", "`inexact`");
+    if (asked.batches) refuse_with_batches("groups train on the parts of a vertex cut of the whole graph", "`inexact`");
     if (!asked.model.trains())
         throw Error(ErrorCode::usage, "groups train on clones of vertices, and an inference trains nothing",
                     "`inexact`", "leave it out");

@@ -30,7 +30,7 @@ std::vector<OtherValue> unpruned(const Asked&, const Configuration& chosen) {
 
 void check_pruning(const Asked& asked) {
     if (asked.batches && asked.pins.loss_rows.value_or(false))
-        throw Error(ErrorCode::usage, "updates cannot be of batches: all rows of a batch are computed", "`loss-rows`",
+        throw Error(ErrorCode::usage, "all rows are computed where updates draw batches or neighbours", "`loss-rows`",
                     "leave one of the two out");
     if (asked.model.trains() || !asked.pins.loss_rows.value_or(false)) return;
     throw Error(ErrorCode::usage, "an inference has no loss to compute rows for: it is of all vertices", "`loss-rows`",

@@ -37,8 +37,9 @@ void check_scores(const Asked& asked) {
         throw Error(ErrorCode::usage, asked.model.model + " makes no scores of its edges from whole vertices",
                     "`scores`", "only agnn does");
     if (asked.batches && asked.pins.scores == Scores::dealt_rows)
-        throw Error(ErrorCode::usage, "ranks do not tell each other for every batch which rows they need", "`scores`",
-                    "say `scores columns` or `scores whole_rows`");
+        throw Error(ErrorCode::usage,
+                    "ranks do not tell each other for every update which rows of its batches or draws they need",
+                    "`scores`", "say `scores columns` or `scores whole_rows`");
 }
 
 }  // namespace

@@ -29,15 +29,15 @@ void check_values(const Asked& asked) {
                     "an edge that was drawn stands for several, so values are no products of two scales", "`values`",
                     "use `values stored`, or `fanout full`");
     if (are_weights(asked))
-        throw Error(ErrorCode::usage, "with coefficients of batches, values are no products of two scales", "`values`",
-                    "use `values stored`, or `coefficients off`");
+        throw Error(ErrorCode::usage, "edges that are drawn have weights, so values are no products of two scales",
+                    "`values`", "use `values stored`, or `coefficients off`");
 }
 
 std::optional<LeftOut> without_factored(const Asked& asked, const std::vector<Distribution>&) {
     if (asked.edge_weights)
         return LeftOut{"factored values", "with weights of edges, values are no products of two scales"};
     if (!are_weights(asked) || asked.drawn_weighted) return std::nullopt;
-    return LeftOut{"factored values", "with coefficients of batches, values are no products of two scales"};
+    return LeftOut{"factored values", "edges that are drawn have weights, so values are no products of two scales"};
 }
 
 }  // namespace

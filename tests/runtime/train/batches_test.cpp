@@ -369,7 +369,7 @@ TEST(Batches, AreRefusedWithAReason) {
     const auto as_it_is = [](ProblemRecord&, SelectOptions&) {};
     EXPECT_THAT(why({3, 1, 1}, as_it_is), HasSubstr("3x1 does not deal 2 batches to 3 ranks"));
     EXPECT_THAT(why(one, [](ProblemRecord&, SelectOptions& options) { options.scheme = "rdm"; }),
-                HasSubstr("RDM alone"));
+                HasSubstr("as RDM does"));
     EXPECT_THAT(why(one, [](ProblemRecord&, SelectOptions& options) { options.space = SearchSpace::paper; }),
                 HasSubstr("the paper space has no batches"));
     EXPECT_THAT(why(one, [](ProblemRecord& question, SelectOptions&) { question.task = Task::infer; }),

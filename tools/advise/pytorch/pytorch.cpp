@@ -225,7 +225,7 @@ bool has_pytorch_program(const Plan& plan) {
 }
 
 std::string pytorch_program(const Plan& plan) {
-    if (!plan.problem.fanout.empty()) {
+    if (!plan.problem.fanout.empty() || (plan.problem.batches && !plan.problem.batches->sampling.has_pool())) {
         throw Error(ErrorCode::usage, "plans that draw neighbours are not written as PyTorch programs", "--pytorch",
                     "what gnnrun draws depends on its own random numbers; plan without --fanout");
     }

@@ -4,6 +4,8 @@
 #include "tools/text/lines.hpp"
 #include "tools/text/model_text.hpp"
 
+#include <gnnplan/base/words.hpp>
+
 #include <fmt/format.h>
 
 namespace gnnplan::tools {

@@ -1,7 +1,8 @@
 #include "tools/advise/sweep/sweep_variation.hpp"
 
 #include "tools/advise/sweep/sweep_variables.hpp"
-#include "tools/text/lines.hpp"
+
+#include <gnnplan/base/words.hpp>
 
 #include <fmt/format.h>
 
