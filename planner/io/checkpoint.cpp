@@ -25,6 +25,7 @@ void describe(Archive& archive, Subject<Archive, TuningLog::Built>& built) {
 template <class Archive>
 void describe(Archive& archive, Subject<Archive, TuningLog>& log) {
     archive.field("plan", log.plan);
+    archive.optional("run", log.run);
     archive.field("candidates", log.candidates);
     archive.field("epochs", log.epochs);
     archive.positive("first", log.first);
@@ -103,7 +104,7 @@ Checkpoint read_manifest(const std::string& text, const std::string& where) {
 std::string write_checkpoint(const Checkpoint& checkpoint) {
     Safetensors content;
     content.metadata.emplace_back(manifest_key, write_manifest(checkpoint));
-    const EpochHistory history(checkpoint.state.epochs);
+    const EpochHistory history(checkpoint.state);
     content.tensors = history.tensors();
     for (const NamedTensor& tensor : checkpoint.state.tensors) content.tensors.push_back(stored(tensor));
     const std::string room(sizeof(std::uint64_t), '\0');
@@ -141,7 +142,7 @@ Checkpoint read_checkpoint(std::string_view file, const std::string& where) {
         if (history.take(tensor, where) || tensor.name == hash_name) continue;
         checkpoint.state.tensors.push_back(state_of(tensor, where));
     }
-    checkpoint.state.epochs = history.epochs(checkpoint.state.epoch, where);
+    history.give_to(checkpoint.state, where);
     return checkpoint;
 }
 

@@ -1,4 +1,5 @@
-// The checkpoints of a run in their folder: checkpoint-000120.safetensors is that of epoch 120.
+// The checkpoints of a run in their folder: checkpoint-000120.safetensors is that of epoch 120; where runs of other
+// seeds came before, that of the 120th epoch of all.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,14 @@
 
 namespace gnnplan::io {
 
-EpochHistory::EpochHistory(const std::vector<EpochRecord>& epochs) {
+EpochHistory::EpochHistory(const TrainingState& state) {
+    for (const std::vector<EpochRecord>& run : state.runs_before) add(run);
+    add(state.epochs);
+    if (state.runs_before.empty()) lengths_.clear();
+}
+
+void EpochHistory::add(const std::vector<EpochRecord>& epochs) {
+    lengths_.push_back(static_cast<double>(epochs.size()));
     const auto value_of = [](const std::optional<double>& accuracy) {
         return accuracy.value_or(std::numeric_limits<double>::quiet_NaN());
     };
@@ -28,24 +35,26 @@ EpochHistory::EpochHistory(const std::vector<EpochRecord>& epochs) {
 
 std::vector<StoredTensor> EpochHistory::tensors() const {
     std::vector<StoredTensor> tensors;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto& values = series_[i];
-        tensors.push_back({names[i],
+    const auto add = [&](const char* name, const std::vector<double>& values) {
+        tensors.push_back({name,
                            "F64",
                            {static_cast<std::int64_t>(values.size())},
                            {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)}});
-    }
+    };
+    for (std::size_t i = 0; i < names.size(); ++i) add(names[i], series_[i]);
+    if (!lengths_.empty()) add(lengths_name, lengths_);
     return tensors;
 }
 
 bool EpochHistory::take(const StoredTensor& tensor, const std::string& where) {
     const auto* const known = std::find(names.begin(), names.end(), tensor.name);
-    if (known == names.end()) return false;
+    if (known == names.end() && tensor.name != lengths_name) return false;
     if (tensor.type != "F64") {
         throw Error(ErrorCode::data, "tensor " + in_quotes(tensor.name) + " is of type " + tensor.type + ", not F64",
                     where);
     }
-    std::vector<double>& values = series_[static_cast<std::size_t>(known - names.begin())];
+    std::vector<double>& values =
+        known == names.end() ? lengths_ : series_[static_cast<std::size_t>(known - names.begin())];
     values.resize(tensor.bytes.size() / sizeof(double));
     if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), values.size() * sizeof(double));
     return true;
@@ -64,18 +73,38 @@ double EpochHistory::checked(Series which, std::size_t epoch, const std::string&
                 where);
 }
 
-std::vector<EpochRecord> EpochHistory::epochs(std::int64_t count, const std::string& where) const {
-    for (const auto& values : series_) {
-        if (std::ssize(values) == count) continue;
-        throw Error(ErrorCode::data, "the history does not have the epochs that the checkpoint says", where);
+// Whether the runs have the epochs of all series together, and the last one so many.
+bool EpochHistory::are_lengths(std::int64_t last) const {
+    double sum = 0;
+    for (const double length : lengths_) {
+        if (!(length >= 1) || std::floor(length) != length) return false;
+        sum += length;
     }
+    const double all = lengths_.empty() ? static_cast<double>(last) : sum;
+    return (lengths_.empty() || lengths_.back() == static_cast<double>(last)) &&
+           std::ranges::all_of(series_, [&](const auto& values) { return static_cast<double>(values.size()) == all; });
+}
+
+void EpochHistory::give_to(TrainingState& state, const std::string& where) const {
+    if (!are_lengths(state.epoch))
+        throw Error(ErrorCode::data, "the history does not have the epochs that the checkpoint says", where);
+    std::size_t first = 0;
+    for (std::size_t i = 0; i + 1 < lengths_.size(); ++i) {
+        const auto count = static_cast<std::size_t>(lengths_[i]);
+        state.runs_before.push_back(epochs(first, count, where));
+        first += count;
+    }
+    state.epochs = epochs(first, static_cast<std::size_t>(state.epoch), where);
+}
+
+std::vector<EpochRecord> EpochHistory::epochs(std::size_t first, std::size_t count, const std::string& where) const {
     std::vector<EpochRecord> epochs;
-    for (std::size_t i = 0; i < series_[loss].size(); ++i) {
+    for (std::size_t i = first; i < first + count; ++i) {
         const auto accuracy = [&](Series which) {
             const double value = checked(which, i, where);
             return std::isnan(value) ? std::nullopt : std::optional(value);
         };
-        epochs.push_back({static_cast<std::int64_t>(i) + 1, checked(loss, i, where), accuracy(train_accuracy),
+        epochs.push_back({static_cast<std::int64_t>(i - first) + 1, checked(loss, i, where), accuracy(train_accuracy),
                           accuracy(valid_accuracy), accuracy(test_accuracy), checked(seconds, i, where)});
     }
     return epochs;

@@ -3,7 +3,7 @@
 
 #include "planner/io/safetensors.hpp"
 
-#include <gnnplan/ir/measurement.hpp>
+#include <gnnplan/ir/training_state.hpp>
 
 #include <array>
 #include <string>
@@ -14,16 +14,17 @@ namespace gnnplan::io {
 class EpochHistory {
 public:
     EpochHistory() = default;
-    explicit EpochHistory(const std::vector<EpochRecord>& epochs);
+    // Of all runs, one after the other.
+    explicit EpochHistory(const TrainingState& state);
 
     // Refer to this object.
     std::vector<StoredTensor> tensors() const;
 
     // Whether the tensor is one of them; then it is taken. Throws Error{data} when it is of another type than F64.
     bool take(const StoredTensor& tensor, const std::string& where);
-    // The epochs 1 to `count`. Throws Error{data} when a series is of another length, or holds what no run measures,
-    // which it names: a loss or time that is no number, an accuracy beyond 0..1.
-    std::vector<EpochRecord> epochs(std::int64_t count, const std::string& where) const;
+    // Gives each run its epochs, state.epoch of them to the last one. Throws Error{data} when a series is of another
+    // length, or holds what no run measures, which it names: a loss or time that is no number, an accuracy beyond 0..1.
+    void give_to(TrainingState& state, const std::string& where) const;
 
 private:
     // An accuracy that was not taken is a NaN.
@@ -31,8 +32,14 @@ private:
     static constexpr std::array<const char*, 5> names{"history.loss", "history.seconds", "history.train_accuracy",
                                                       "history.valid_accuracy", "history.test_accuracy"};
 
-    std::array<std::vector<double>, names.size()> series_;
+    static constexpr const char* lengths_name = "history.epochs_of_runs";
 
+    std::array<std::vector<double>, names.size()> series_;
+    std::vector<double> lengths_;  // of the runs, in epochs; empty: of one
+
+    void add(const std::vector<EpochRecord>& epochs);
+    bool are_lengths(std::int64_t last) const;
+    std::vector<EpochRecord> epochs(std::size_t first, std::size_t count, const std::string& where) const;
     double checked(Series which, std::size_t epoch, const std::string& where) const;
 };
 

@@ -117,12 +117,35 @@ void describe(Archive& archive, Subject<Archive, Accuracies>& accuracies) {
 }
 
 template <class Archive>
+void describe(Archive& archive, Subject<Archive, SeedRun>& run) {
+    archive.field("seed", run.seed);
+    archive.positive("epochs", run.epochs);
+    archive.finite_or_null("loss", run.loss);
+    archive.optional("best", run.best);
+    archive.field("accuracies", run.accuracies);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, Spread>& spread) {
+    archive.field("mean", spread.mean);
+    archive.field("deviation", spread.deviation);
+}
+
+template <class Archive>
+void describe(Archive& archive, Subject<Archive, AccuracySpreads>& spreads) {
+    archive.field("train", spreads.train);
+    archive.field("valid", spreads.valid);
+    archive.field("test", spreads.test);
+}
+
+template <class Archive>
 void describe(Archive& archive, Subject<Archive, RunSettings>& settings) {
     archive.positive("epochs", settings.epochs);
     archive.field("learning_rate", settings.learning_rate);
     archive.optional("lr_schedule", settings.lr_schedule);
     archive.field("weight_decay", settings.weight_decay);
     archive.field("decay_all", settings.decay_all);
+    archive.optional("decay", settings.decay);
     archive.optional("optimiser", settings.optimiser);
     archive.optional("momentum", settings.momentum);
     archive.field("dropout", settings.dropout);
@@ -150,6 +173,8 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.optional("placement", report.placement);
     archive.optional("probe", report.probe);
     archive.field("configuration", report.configuration);
+    archive.optional("runs", report.runs);
+    archive.optional("accuracies_of_runs", report.spreads);
     archive.field("epochs", report.epochs);
     archive.field("steps", report.steps);
     archive.field("setup", report.setup);
@@ -198,6 +223,10 @@ RunReport read_report(std::string_view text, const std::string& where) {
     return report;
 }
 
-std::string metrics_line(const EpochRecord& epoch) { return dump(encode(epoch)) + "\n"; }
+std::string metrics_line(const EpochRecord& epoch, std::optional<std::uint64_t> seed) {
+    Document line = encode(epoch);
+    if (seed) line.set("seed", *seed);
+    return dump(line) + "\n";
+}
 
 }  // namespace gnnplan::io

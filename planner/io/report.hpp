@@ -17,6 +17,6 @@ std::string write_report(const RunReport& report);
 RunReport read_report(std::string_view text, const std::string& where);
 
 // One epoch as one line of JSON, newline included, with the keys of an epoch of the report.
-std::string metrics_line(const EpochRecord& epoch);
+std::string metrics_line(const EpochRecord& epoch, std::optional<std::uint64_t> seed = {});
 
 }  // namespace gnnplan::io

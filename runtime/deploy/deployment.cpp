@@ -189,7 +189,7 @@ void Deployment::make_executor(const Schedule& schedule, const LoadState& loaded
 void Deployment::load_model(const Candidate& next) {
     comm::agree(comm_, [&] {
         if (!state_) {
-            state_ = std::make_unique<exec::ModelState>(next.schedule, options_.seed, device_, tracker_);
+            state_ = std::make_unique<exec::ModelState>(next.schedule, use_.passes.seed, device_, tracker_);
             if (use_.values != nullptr) set_values(*state_, *use_.values, use_.moments);
         }
         executor_->allocate(*state_);

@@ -62,6 +62,8 @@ public:
     void build(int index, bool last, std::size_t first_step = 0);
     // No other candidate follows the one that is built.
     void settle();
+    // The model's state is that of the beginning of a run of this seed.
+    void begin_anew(std::uint64_t seed);
     // Not collective: what the learning rate is multiplied by from here on.
     void set_rate(double factor) { use_.passes.rate = static_cast<float>(factor); }
     std::vector<measure::StepSample> run(Phase phase, std::int64_t epoch, bool training,

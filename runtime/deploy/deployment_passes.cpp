@@ -1,6 +1,8 @@
 // The rest of a deployment: what stays in memory between passes, and the passes.
 #include "runtime/deploy/deployment.hpp"
 
+#include "runtime/deploy/model_values.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -48,6 +50,17 @@ exec::PassSettings Deployment::settings(std::int64_t epoch, bool training) const
 exec::Executor::Observer Deployment::observer(std::int64_t epoch) const {
     if (!hooks_.step) return {};
     return [this, epoch](const Step& step, const exec::Executor& executor) { hooks_.step(epoch, step, executor); };
+}
+
+void Deployment::begin_anew(std::uint64_t seed) {
+    use_.passes.seed = seed;
+    use_.values = options_.weights, use_.moments = false;
+    if (!executor_) return;
+    executor_->begin_anew();
+    comm::agree(comm_, [&] {
+        state_->draw(executor_->schedule(), seed);
+        if (use_.values != nullptr) set_values(*state_, *use_.values, false);
+    });
 }
 
 void Deployment::settle() {

@@ -50,8 +50,10 @@ void run_step(const UpdateStep& step, const StepContext& context) {
     const Store& store = context.store;
     kernels::UpdateSettings settings = context.settings.update;
     settings.pass = context.pass;
-    const bool weight = tensor_of(store.schedule(), step.weight).role == Role::weight;
-    if (!step.decays && !(weight && context.settings.decay_all)) settings.weight_decay = 0;
+    const Tensor& weight = tensor_of(store.schedule(), step.weight);
+    const Parameter& parameter = store.schedule().parameters[static_cast<std::size_t>(*weight.parameter)];
+    settings.weight_decay =
+        static_cast<float>(context.settings.decay.strength(parameter, weight.role, step.decays, settings.weight_decay));
     const auto moment = [&](const std::optional<TensorId>& id) { return id ? store.data<float>(*id) : nullptr; };
     context.kernels.update(step.rule, store.data<float>(step.weight), store.data<float>(step.gradient),
                            moment(step.moment1), moment(step.moment2), store.block(step.weight).count(), settings);

@@ -208,6 +208,11 @@ void Executor::drain() {
     if (background_) background_->drain();
 }
 
+void Executor::begin_anew() {
+    drain();
+    epochs_run_ = 0;
+}
+
 // Loss and counts, the only doubles, are taken as soon as they are summed: their memory is reused by later steps.
 void Executor::keep_results(const Operation& operation) {
     for (const TensorId result : operands_of(operation).writes) {

@@ -75,6 +75,8 @@ public:
 
     // Collective: waits for messages of earlier epochs that nobody will read. After the last epoch.
     void drain();
+    // Collective: the next epoch is the first one of another run.
+    void begin_anew();
 
     const Schedule& schedule() const { return store_.schedule(); }
     const data::VertexOrder& order() const { return counts_->order(); }  // until fill()

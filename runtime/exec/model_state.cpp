@@ -45,9 +45,15 @@ ModelState::ModelState(const Schedule& schedule, std::uint64_t seed, kernels::De
         const Tensor& tensor = schedule.tensors[id];
         if (!is_model_state(tensor.role)) continue;
         entries_.push_back({static_cast<TensorId>(id), tensor, offset});
-        const std::vector<float> values = initial(schedule, tensor, seed);
-        kernels::upload(device, std::as_bytes(std::span(values)), arena_.at(offset));
         offset += entry_bytes(tensor);
+    }
+    draw(schedule, seed);
+}
+
+void ModelState::draw(const Schedule& schedule, std::uint64_t seed) {
+    for (const Entry& entry : entries_) {
+        const std::vector<float> values = initial(schedule, entry.tensor, seed);
+        kernels::upload(device_, std::as_bytes(std::span(values)), arena_.at(entry.offset));
     }
 }
 

@@ -24,6 +24,9 @@ public:
     // The device outlives the state.
     ModelState(const Schedule& schedule, std::uint64_t seed, kernels::Device& device, MemoryTracker& tracker);
 
+    // Draws all values anew, from another seed.
+    void draw(const Schedule& schedule, std::uint64_t seed);
+
     // The tensors that files keep, in the order of the schedule that it was made for; their values; and others for
     // them.
     const std::vector<StateTensor>& tensors() const { return stored_; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/table.hpp"
+#include "runtime/exec/decay.hpp"
 
 #include <cstdint>
 
@@ -16,8 +17,8 @@ struct PassSettings {
     float attention_dropout = 0;  // on the weights of attention
     double inverse_training_count = 0;
     float rate = 1;                  // that the learning rate is multiplied by
-    kernels::UpdateSettings update;  // weight_decay is for the parameters that the plan says; without `pass`
-    bool decay_all = false;          // decay the weights of every layer as well; biases only if the plan says
+    kernels::UpdateSettings update;  // without `pass`; weight_decay is for the parameters that decay
+    Decay decay = {};
 
     // Probability of dropping an element of the input of `layer`.
     float drop_probability(int layer) const { return !training ? 0.0F : layer == 1 ? input_dropout : dropout; }

@@ -31,7 +31,7 @@ std::vector<Fact> facts_of_batches(const Batches& batches) {
     return {{"the batches' sampler", sampler},
             {"the batches' number for an update", std::to_string(batches.per_update)},
             {"the batches' coverage", std::to_string(of.coverage)},
-            {"the batches' coefficients", of.coefficients ? "on" : "off"},
+            {"the batches' weighing by coefficients", of.coefficients ? "on" : "off"},
             {"the batches' graph", of.training_graph ? "train" : "all"},
             {"the batches' seed", std::to_string(of.seed)}};
 }
@@ -67,7 +67,7 @@ std::vector<Fact> facts_of_training(const Settings& settings) {
                                                  : text_of(options.schedule)},
             {io::option_fact("weight-decay"), fmt::format("{}", options.weight_decay)},
             {io::option_fact("momentum"), fmt::format("{}", options.momentum)},
-            {io::option_fact("decay-all"), given_or_not(options.decay_all)},
+            {io::option_fact("decay"), text_of(options.decay)},
             {io::option_fact("dropout"), fmt::format("{}", options.dropout)},
             {io::option_fact("input-dropout"), text_of(options.input_dropout)},
             {io::option_fact("attention-dropout"), fmt::format("{}", options.attention_dropout)},
@@ -80,6 +80,7 @@ std::vector<Fact> facts_of_run(const Settings& settings, const Plan& plan) {
     for (Fact& fact : facts_of_training(settings)) facts.push_back(std::move(fact));
     const std::vector<Fact> others{{io::option_fact("dry-run"), given_or_not(settings.dry_run)},
                                    {io::option_fact("epochs"), std::to_string(options.epochs)},
+                                   {io::option_fact("runs"), std::to_string(options.runs)},
                                    {io::option_fact("eval-every"), text_of(options.eval_every)},
                                    {io::option_fact("autotune"), text_of(options.autotune)},
                                    {io::option_fact("checkpoint"), text_of(settings.checkpoint)},

@@ -74,7 +74,8 @@ void Checkpoints::offer(const train::EpochEnd& end) {
 }
 
 void Checkpoints::start_writing(TrainingState state) {
-    written_now_ = {state.epoch, (fs::path(settings_.folder) / io::checkpoint_name(state.epoch)).string()};
+    const std::int64_t done = state.epochs_of_all_runs();
+    written_now_ = {done, (fs::path(settings_.folder) / io::checkpoint_name(done)).string()};
     writing_ = std::async(std::launch::async, [this, state = std::move(state)]() mutable {
         std::error_code failure;
         fs::create_directories(settings_.folder, failure);

@@ -8,6 +8,7 @@
 #include <gnnplan/ir/measurement.hpp>
 #include <gnnplan/ir/plan.hpp>
 
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@
 namespace gnnplan::run {
 
 // Each process has one. It hears from the thread that called Run::go(), and from that of the process's first rank,
-// never from both at a time. Lines for the user, begins() and epoch() come in the process with rank 0 only.
+// never from both at a time. Lines for the user, begins(), run() and epoch() come in the process with rank 0 only.
 class Observer {
 public:
     Observer() = default;
@@ -39,6 +40,8 @@ public:
     virtual void probed(const Plan&, const ProbeFigures&) {}
     // From here on the process may be told to end the run, and stop() is asked.
     virtual void computes() {}
+    // Of several runs, from 0, this one begins or goes on.
+    virtual void run(int /*run*/, std::uint64_t /*seed*/) {}
     virtual void epoch(const EpochRecord&) {}
     // Whether this process was told to end the run, and why: asked on the first rank of each process after every epoch,
     // and after every step of an inference.

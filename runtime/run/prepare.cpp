@@ -91,7 +91,27 @@ void Run::take_start() {
                                 options_.epochs),
                     start_.path(), "ask for more with `epochs`, or name an earlier checkpoint");
     }
+    check_runs(checkpoint->state);
     options_.start = &checkpoint->state;
+}
+
+// Runs of other seeds have to be over, as these options have it, and not more than are asked for.
+void Run::check_runs(const TrainingState& state) const {
+    const auto refuse = [&](const std::string& why, const std::string& hint) {
+        throw Error(ErrorCode::usage, why, start_.path(), hint);
+    };
+    const std::int64_t done = std::ssize(state.runs_before);
+    if (done >= options_.runs) {
+        refuse(fmt::format("the checkpoint is of run {}, and {} {} asked for", done + 1, options_.runs,
+                           options_.runs == 1 ? "is" : "are"),
+               "ask for more with `runs`, or name an earlier checkpoint");
+    }
+    for (const std::vector<EpochRecord>& run : state.runs_before) {
+        if (options_.patience || std::ssize(run) == options_.epochs) continue;
+        refuse(fmt::format("the runs before the checkpoint's took {} epochs, and {} are asked for", run.size(),
+                           options_.epochs),
+               "say `epochs` as before, or begin anew");
+    }
 }
 
 void Run::compare_start() const {
@@ -105,7 +125,8 @@ void Run::compare_start() const {
     }
     for (const std::string& text : start_.compare(facts_of_training_and_data())) note("note: " + text);
     if (options_.start != nullptr && !train::is_finished(options_))
-        note(fmt::format("{}: going on after epoch {}", start_.path(), options_.start->epoch));
+        note(fmt::format("{}: going on after epoch {}{}", start_.path(), options_.start->epoch,
+                         options_.runs > 1 ? fmt::format(" of run {}", options_.start->runs_before.size() + 1) : ""));
 }
 
 // Checks that the features are the plan's and the same on each process. Where they are larger than 1 GiB, each

@@ -121,10 +121,13 @@ void Rank::hear_steps(deploy::RunHooks& hooks) {
 
 void Rank::hear_epochs(train::TrainHooks& hooks) const {
     if (!first_) return;
+    hooks.run = [this](int run, std::uint64_t seed) {
+        shared_.observer.run(run, seed), shared_.files->begin_run(seed);
+    };
     hooks.epoch = [this](const EpochRecord& epoch) {
         shared_.observer.epoch(epoch);
         shared_.limit.add(epoch);
-        shared_.files->metrics.add(epoch);
+        shared_.files->add(epoch);
     };
     hooks.epoch_end = [this](const train::EpochEnd& end) { shared_.files->add(end); };
 }

@@ -72,6 +72,7 @@ private:
     void prepare(Ranks& ranks);
     void share_start(comm::Communicator& processes);
     void take_start();
+    void check_runs(const TrainingState& state) const;
     void compare_start() const;
     void open_data();
     void check_features(comm::Communicator& processes);

@@ -71,7 +71,9 @@ RunSettings recorded(const Settings& settings, const Plan& plan, const train::Tr
             .learning_rate = options.learning_rate,
             .lr_schedule = text_of(options.schedule),
             .weight_decay = options.weight_decay,
-            .decay_all = options.decay_all,
+            .decay_all =
+                options.decay.which == exec::Decay::Which::weights || options.decay.which == exec::Decay::Which::all,
+            .decay = text_of(options.decay),
             .optimiser = plan.problem.run.optimiser,
             .momentum = options.momentum,
             .dropout = options.dropout,

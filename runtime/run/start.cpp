@@ -182,7 +182,7 @@ std::optional<std::string> Start::earlier_that_fits(const std::vector<Fact>& fac
     if (afresh_.empty()) return std::nullopt;
     const std::vector<KeptCheckpoint> all = checkpoints_in(folder_of(path_).string());
     for (auto kept = all.rbegin(); kept != all.rend(); ++kept) {
-        if (kept->epoch >= checkpoint_->state.epoch) continue;
+        if (kept->epoch >= checkpoint_->state.epochs_of_all_runs()) continue;
         try {
             const io::Checkpoint earlier = io::read_checkpoint(io::read_large_file(kept->path), kept->path);
             deploy::check_values(earlier.state.tensors, plan_->candidates.front().schedule, true, kept->path);
@@ -201,7 +201,7 @@ std::vector<KeptCheckpoint> Start::earlier_in(const std::string& folder) const {
     std::vector<KeptCheckpoint> earlier;
     if (!checkpoint_ || !is_same_folder(folder_of(path_), folder)) return earlier;
     for (KeptCheckpoint& kept : checkpoints_in(folder)) {
-        if (kept.epoch <= checkpoint_->state.epoch) earlier.push_back(std::move(kept));
+        if (kept.epoch <= checkpoint_->state.epochs_of_all_runs()) earlier.push_back(std::move(kept));
     }
     return earlier;
 }

@@ -5,10 +5,10 @@
 
 namespace gnnplan::run {
 
-void Metrics::add(const EpochRecord& epoch) {
+void Metrics::add(const EpochRecord& epoch, std::optional<std::uint64_t> seed) {
     if (!path_ || failed_) return;
     if (!file_) file_.reset(std::fopen(path_->c_str(), "w"));
-    const std::string line = io::metrics_line(epoch);
+    const std::string line = io::metrics_line(epoch, seed);
     failed_ =
         !file_ || std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() || std::fflush(file_.get()) != 0;
 }
@@ -20,7 +20,18 @@ void Metrics::check() const {
 TrainingFiles::TrainingFiles(const Settings& asked, Checkpoints saved, const TrainingState* start)
     : settings(asked), metrics(asked.metrics), checkpoints(std::move(saved)) {
     if (start == nullptr) return;
-    for (const EpochRecord& epoch : start->epochs) metrics.add(epoch);
+    begin_run(asked.training.seed);
+    for (const std::vector<EpochRecord>& run : start->runs_before) {
+        for (const EpochRecord& epoch : run) add(epoch);
+        begin_run(*seed_ + 1);
+    }
+    for (const EpochRecord& epoch : start->epochs) add(epoch);
+}
+
+void TrainingFiles::begin_run(std::uint64_t seed) { seed_ = seed; }
+
+void TrainingFiles::add(const EpochRecord& epoch) {
+    metrics.add(epoch, settings.training.runs > 1 ? seed_ : std::nullopt);
 }
 
 void TrainingFiles::add(const train::EpochEnd& end) {

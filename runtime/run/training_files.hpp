@@ -8,6 +8,7 @@
 #include <gnnplan/ir/measurement.hpp>
 #include <gnnplan/ir/training_state.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -22,8 +23,8 @@ class Metrics {
 public:
     // Without a path nothing is written.
     explicit Metrics(std::optional<std::string> path) : path_(std::move(path)) {}
-    // Never throws: a run goes on without its metrics.
-    void add(const EpochRecord& epoch);
+    // Never throws: a run goes on without its metrics. `seed`: where runs of several write into the file.
+    void add(const EpochRecord& epoch, std::optional<std::uint64_t> seed);
     // Throws Error{io} when a line could not be written.
     void check() const;
 
@@ -37,7 +38,10 @@ struct TrainingFiles {
     // Begins with the metrics of the epochs that `start` has done, if there is one: the file is that of the whole run.
     TrainingFiles(const Settings& settings, Checkpoints saved, const TrainingState* start);
 
+    // The epochs that follow are of this seed, which their metrics name where there are several runs.
+    void begin_run(std::uint64_t seed);
     // An epoch is over.
+    void add(const EpochRecord& epoch);
     void add(const train::EpochEnd& end);
     // Keeps what settings.save_weights writes: the last weights of the state, or the best ones where these are kept.
     void keep_weights(const TrainingState& state);
@@ -46,6 +50,9 @@ struct TrainingFiles {
     Metrics metrics;
     Checkpoints checkpoints;
     std::vector<NamedTensor> weights;  // none after a run that diverged
+
+private:
+    std::optional<std::uint64_t> seed_;
 };
 
 }  // namespace gnnplan::run

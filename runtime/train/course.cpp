@@ -1,6 +1,7 @@
 #include "runtime/train/course.hpp"
 
 #include "runtime/deploy/model_values.hpp"
+#include "runtime/train/seed_runs.hpp"
 
 namespace gnnplan::train {
 
@@ -9,6 +10,8 @@ Course::Course(const TrainOptions& options, bool keeps_values)
       keeps_best_(options.keep_best && keeps_values),
       rate_(options.schedule, options.learning_rate) {
     if (options.start == nullptr) return;
+    goes_on_ = true;
+    runs_before_ = options.start->runs_before;
     // Without the weights of its best epoch a checkpoint's accuracies are nothing to be compared with.
     const bool judged = !options.keep_best || deploy::holds_best(options.start->tensors);
     for (const EpochRecord& record : options.start->epochs) {
@@ -30,6 +33,15 @@ bool Course::judge(const EpochRecord& record) {
     return true;
 }
 
+void Course::begin_anew() {
+    runs_before_.push_back(std::move(epochs_));
+    epochs_.clear();
+    goes_on_ = false;
+    rate_ = RateCourse(options_.schedule, options_.learning_rate);
+    ending_.reset(), best_.reset(), best_values_.clear();
+    since_best_ = 0;
+}
+
 void Course::end(Ending why, std::string words) {
     ending_ = why;
     words_ = std::move(words);
@@ -48,7 +60,7 @@ void Course::end_when_patience_is_out() {
 }
 
 TrainingState Course::state(const exec::ModelState& state, const TuningLog& tuning) const {
-    TrainingState all{epochs_.back().epoch, deploy::values_of(state, true), epochs_, tuning};
+    TrainingState all{epochs_.back().epoch, deploy::values_of(state, true), epochs_, tuning, runs_before_};
     for (const NamedTensor& value : best_values_) {
         all.tensors.push_back({deploy::best_prefix + value.name, value.shape, value.values});
     }
@@ -56,11 +68,18 @@ TrainingState Course::state(const exec::ModelState& state, const TuningLog& tuni
 }
 
 void Course::report(RunReport& report) const {
+    report.seed = seed();
+    if (options_.runs > 1) {
+        for (std::size_t i = 0; i < runs_before_.size(); ++i)
+            report.runs.push_back(seed_run(options_.seed + i, runs_before_[i]));
+        report.runs.push_back(seed_run(seed(), epochs_));
+        report.spreads = spreads_of(report.runs);
+    }
     report.epochs = epochs_;
     report.ending = ending_;
     if (ending_) report.ended = words_;
     if (options_.keep_best) report.best_epoch = best_;
-    if (options_.start != nullptr) report.resumed_after = options_.start->epoch;
+    if (goes_on_) report.resumed_after = options_.start->epoch;
 }
 
 }  // namespace gnnplan::train

@@ -19,6 +19,12 @@ public:
     // Goes on from options.start, if there is one, unless that was the end. The best weights are kept if the options
     // say so and `keeps_values`, which one rank does for all. The options outlive it.
     Course(const TrainOptions& options, bool keeps_values);
+    // The run of the next seed.
+    void begin_anew();
+    // Which run this is, from 0, of those that are asked for; and whether it is the last of them.
+    int run() const { return static_cast<int>(runs_before_.size()); }
+    bool is_last_run() const { return run() + 1 >= options_.runs; }
+    std::uint64_t seed() const { return options_.seed + runs_before_.size(); }
 
     std::int64_t next_epoch() const { return std::ssize(epochs_) + 1; }
     // Whether there is nothing left to train: all epochs are done, or validation got no better for too long.
@@ -45,6 +51,8 @@ public:
 private:
     const TrainOptions& options_;
     bool keeps_best_;
+    bool goes_on_ = false;  // the run from options.start
+    std::vector<std::vector<EpochRecord>> runs_before_;
     RateCourse rate_;
     std::vector<EpochRecord> epochs_;
     std::optional<Ending> ending_;

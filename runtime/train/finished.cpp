@@ -5,12 +5,15 @@
 
 namespace gnnplan::train {
 
-bool is_finished(const TrainOptions& options) { return options.start != nullptr && Course(options, false).is_over(); }
+bool is_finished(const TrainOptions& options) {
+    if (options.start == nullptr) return false;
+    const Course course(options, false);
+    return course.is_over() && course.is_last_run();
+}
 
 RunReport report_of_finished(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset) {
     RunReport report;
     Course(options, false).report(report);
-    report.seed = options.seed;
     report.ranks = plan.problem.ranks;
     report.threads = options.threads;
     report.chosen = deploy::usable_candidates(plan, options.features_dropout()).front();

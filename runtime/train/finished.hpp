@@ -9,7 +9,8 @@
 
 namespace gnnplan::train {
 
-// Whether options.start has all epochs, or its validation got no better for as long as the options allow.
+// Whether options.start is of the last of the runs and has all epochs, or its validation got no better for as long as
+// the options allow.
 bool is_finished(const TrainOptions& options);
 
 // The report of such a run, from its checkpoint: the epochs and how they ended. It has no steps, and nothing was

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/deploy/options.hpp"
+#include "runtime/exec/decay.hpp"
 #include "runtime/train/schedule.hpp"
 
 #include <gnnplan/ir/measurement.hpp>
@@ -15,11 +16,12 @@ namespace gnnplan::train {
 
 struct TrainOptions : deploy::RunOptions {
     std::int64_t epochs = 200;
+    int runs = 1;  // of as many seeds, from `seed` on, one after the other
     double learning_rate = 0.01;
     RateSchedule schedule = {};
     double weight_decay = 5e-4;
     double momentum = 0;                  // where the plan's optimiser has one
-    bool decay_all = false;               // decay the weights of all layers, not only the first's
+    exec::Decay decay = {};               // which parameters decay
     double dropout = 0;                   // on every layer's input
     std::optional<double> input_dropout;  // on the features, instead of `dropout`
     double attention_dropout = 0;         // on the weights of attention
@@ -45,8 +47,9 @@ struct EpochEnd {
 };
 
 struct TrainHooks : deploy::RunHooks {
-    std::function<void(const EpochRecord&)> epoch;   // an epoch and its evaluation are done
-    std::function<void(const EpochEnd&)> epoch_end;  // after `epoch`
+    std::function<void(int run, std::uint64_t seed)> run;  // of several, from 0: its epochs follow
+    std::function<void(const EpochRecord&)> epoch;         // an epoch and its evaluation are done
+    std::function<void(const EpochEnd&)> epoch_end;        // after `epoch`
 };
 
 }  // namespace gnnplan::train

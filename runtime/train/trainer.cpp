@@ -21,10 +21,10 @@
 namespace gnnplan::train {
 namespace {
 
-deploy::Use use_of(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset,
-                   const TrainHooks& hooks) {
+deploy::Use use_of(const Plan& plan, const TrainOptions& options, const data::Dataset& dataset, const TrainHooks& hooks,
+                   std::uint64_t seed) {
     exec::PassSettings passes;
-    passes.seed = options.seed;
+    passes.seed = seed;
     passes.dropout = static_cast<float>(options.dropout);
     passes.input_dropout = static_cast<float>(options.features_dropout());
     passes.attention_dropout = static_cast<float>(options.attention_dropout);
@@ -33,7 +33,7 @@ deploy::Use use_of(const Plan& plan, const TrainOptions& options, const data::Da
     passes.update.learning_rate = static_cast<float>(options.learning_rate);
     passes.update.weight_decay = static_cast<float>(options.weight_decay);
     passes.update.momentum = static_cast<float>(options.momentum);
-    passes.decay_all = options.decay_all;
+    passes.decay = options.decay;
     const bool resumes = options.start != nullptr;
     return {passes, resumes ? &options.start->tensors : options.weights, resumes,
             hooks.outputs ? deploy::Written::outputs : deploy::Written::nothing};
@@ -51,22 +51,25 @@ public:
           options_(options),
           hooks_(hooks),
           clock_(clock),
-          deployment_(hosts, comm, device, plan, dataset, options, hooks, clock, use_of(plan, options, dataset, hooks)),
           course_(options, comm.rank() == 0),
+          deployment_(hosts, comm, device, plan, dataset, options, hooks, clock,
+                      use_of(plan, options, dataset, hooks, course_.seed())),
           epochs_(comm, plan, dataset, options, hooks, clock, deployment_, course_, wall_) {}
 
     RunReport run();
     // Nothing is left to train: only the outputs are made.
     RunReport hand_out();
-    bool is_over() const { return course_.is_over(); }
+    bool is_over() const { return course_.is_over() && course_.is_last_run(); }
 
 private:
     Tuning prepare();
     void build(int index, bool last);
+    void train_one(Tuning& tuning);
+    bool begin_next_run();
     void note_choice(int index, const Autotuner& tuner) const;
     void take_best_weights();
     void save_outputs();
-    void finish_report(const Autotuner& tuner, int built);
+    void finish_report(const Autotuner& tuner);
     void note(const std::string& text) const {
         if (hooks_.note) hooks_.note(text);
     }
@@ -80,12 +83,14 @@ private:
     const TrainHooks& hooks_;
     measure::Clock& clock_;
 
+    Course course_;
     deploy::Deployment deployment_;
     std::int64_t eval_every_ = 1;
-    Course course_;
     WallTimes wall_;
     Epochs epochs_;
     RunReport report_;
+    int built_ = -1;        // candidate
+    bool settled_ = false;  // the graph is gone, and the candidate trains to the end
 };
 
 void Trainer::build(int index, bool last) {
@@ -122,41 +127,56 @@ RunReport Trainer::run() {
     const double begin = clock_.now();
     kernels::set_threads(options_.threads);
     Tuning tuning = prepare();
-    Autotuner& tuner = tuning.tuner;
     if (tuning.feature_bytes > 0) deployment_.cache_features(tuning.feature_bytes);
     wall_.setup_seconds = clock_.now() - begin;
-    int built = -1;
-    bool settled = false;  // the graph is gone, and the candidate trains to the end
+    do {
+        if (!course_.is_over()) train_one(tuning);
+    } while (begin_next_run());
+    if (hooks_.outputs) save_outputs();
+    wall_.load_seconds = options_.load_seconds;
+    wall_.total_seconds = options_.load_seconds + clock_.now() - begin;
+    finish_report(tuning.tuner);
+    return std::move(report_);
+}
+
+// All epochs of one seed.
+void Trainer::train_one(Tuning& tuning) {
+    if (hooks_.run && options_.runs > 1) hooks_.run(course_.run(), course_.seed());
+    Autotuner& tuner = tuning.tuner;
     bool last_epoch = false;
     while (!last_epoch) {
         const std::int64_t epoch = course_.next_epoch();
         const int next = tuner.candidate();
         const bool last = !tuner.tuning();
-        if (next != built) {
+        if (next != built_) {
             const double start = clock_.now();
             build(next, last);
-            if (last && built >= 0) note_choice(next, tuner);
+            if (last && built_ >= 0) note_choice(next, tuner);
             const std::vector<double> slowest =
                 comm::control_max(comm_, {clock_.now() - start, deployment_.cut_seconds()});
             wall_.setup_seconds += slowest[0];
             tuner.built(slowest[0], slowest[1]);
             tuning.log.built.push_back({epoch, slowest[0], slowest[1]});
-            built = next;
-        } else if (last && !settled) {  // it won, and stays as it is
+            built_ = next;
+        } else if (last && !settled_) {  // it won, and stays as it is
             note_choice(next, tuner);
             deployment_.settle();
         }
-        settled = last;
+        settled_ = last;
         EpochRecord record = epochs_.train(epoch);
         tuner.record(record.seconds);
         epochs_.finish(record, eval_every_, tuning.log);
         last_epoch = course_.is_last(epoch);
     }
-    if (hooks_.outputs) save_outputs();
-    wall_.load_seconds = options_.load_seconds;
-    wall_.total_seconds = options_.load_seconds + clock_.now() - begin;
-    finish_report(tuner, built);
-    return std::move(report_);
+}
+
+// Whether there is a run of another seed: not after one that was interrupted or diverged.
+bool Trainer::begin_next_run() {
+    const std::optional<Ending> ending = course_.ending();
+    if (course_.is_last_run() || ending == Ending::interrupted || ending == Ending::diverged) return false;
+    course_.begin_anew();
+    deployment_.begin_anew(course_.seed());
+    return true;
 }
 
 RunReport Trainer::hand_out() {
@@ -201,13 +221,12 @@ void Trainer::save_outputs() {
     hooks_.outputs(deployment_.executor(), deployment_.output_rows());
 }
 
-void Trainer::finish_report(const Autotuner& tuner, int built) {
+void Trainer::finish_report(const Autotuner& tuner) {
     course_.report(report_);
-    report_.seed = options_.seed;
     report_.ranks = comm_.size();
     report_.threads = options_.threads;
     report_.tried = tuner.tried();
-    report_.chosen = built;
+    report_.chosen = built_;
     report_.eval_every = eval_every_;
     report_.wall = wall_;
     report_.fingerprints = plan_.fingerprints;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace gnnplan::train {
 namespace {
@@ -16,6 +17,12 @@ std::vector<int> candidates_of(const std::vector<Trial>& trials) {
     std::transform(trials.begin(), trials.end(), std::back_inserter(candidates),
                    [](const Trial& trial) { return trial.candidate; });
     return candidates;
+}
+
+// Which of several runs training goes on in, and after which epoch.
+std::pair<int, std::int64_t> begun(const TrainingState* start) {
+    if (start == nullptr) return {0, 0};
+    return {static_cast<int>(start->runs_before.size()), start->epoch};
 }
 
 // Tells a tuner what another one was told.
@@ -76,8 +83,8 @@ Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::D
 
     std::vector<Trial> trials{{usable.front(), predicted(usable.front()).predicted.epoch_seconds, usable.front()}};
     std::int64_t feature_bytes = 0;
-    const std::int64_t done = options.start == nullptr ? 0 : options.start->epoch;
-    TuningLog log{plan.fingerprints.content, {}, options.epochs - done, done + 1, options.autotune, {}};
+    const auto [run, done] = begun(options.start);
+    TuningLog log{plan.fingerprints.content, run, {}, options.epochs - done, done + 1, options.autotune, {}};
     TuningRules rules = tuning_rules(options.autotune, log.epochs, error);
     if (usable.size() > 1 && rules.epochs_each > 0) {
         const Trials fitting = fitting_trials(plan, usable, *graph, keeps_features, memory);
@@ -99,7 +106,7 @@ Tuning begin_tuning(const Plan& plan, const TrainOptions& options, const data::D
     Tuning tuning{Autotuner(std::move(trials), rules), std::move(log), feature_bytes,
                   options.eval_every.value_or(automatic_eval_every(predicted(usable.front()))), std::move(notes)};
     if (goes_on) {
-        replay(tuning.tuner, tuning.log, options.start->epochs);
+        replay(tuning.tuner, tuning.log, options.start->epochs_of(tuning.log.run));
     } else if (!tuning.tuner.tuning() && tuning.log.candidates.size() > 1) {
         tuning.notes.push_back("not tuning: " + std::to_string(tuning.log.epochs) +
                                " epochs are too few to try two candidates");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "runtime/exec/graph_counts.hpp"
@@ -95,6 +96,43 @@ TEST(LossCurve, OfEachOptimiserIsTheSerialOneAndSoIsItsMemory) {
     EXPECT_LT(peak[Optimiser::momentum], peak[Optimiser::adam]);
     EXPECT_EQ(peak[Optimiser::rmsprop], peak[Optimiser::momentum]);
     EXPECT_EQ(peak[Optimiser::adamw], peak[Optimiser::adam]);
+}
+
+TEST(LossCurve, DecaysTheParametersThatAreSaid) {
+    const TestProblem problem(planted(61, 8, 13, 5, 4), {{16}, true, 0, 0});
+    const exec::GraphCounts counts(problem.dataset().graph());
+    Problem asked = problem.planner_problem(counts, 4);
+    const SelectResult result = select(asked, test_machine(), {});
+    ASSERT_TRUE(result) << result.message;
+    const auto strengths = [](const std::string& name) {  // of each way, as PyTorch's parameter groups would have them
+        const bool weight = name.ends_with("weight"), first = name == "layers.1.weight";
+        return std::map<std::string, double>{{"first", first ? 0.25 : 0},
+                                             {"weights", weight ? 0.25 : 0},
+                                             {"all", 0.25},
+                                             {"weight=0.5,layers.2.weight=0.125", first    ? 0.5
+                                                                                  : weight ? 0.125
+                                                                                           : 0},
+                                             {"bias=1", weight ? 0 : 1}};
+    };
+    std::set<double> last;
+    for (const auto& [text, unused] : strengths("")) {
+        SCOPED_TRACE(text);
+        train::TrainOptions options;
+        options.epochs = curve_epochs;
+        options.learning_rate = 0.05;
+        options.weight_decay = 0.25;
+        options.decay = exec::read_decay(text);
+        options.eval_every = options.autotune = 0;
+        SerialSettings settings = problem.serial_settings(0);
+        settings.learning_rate = options.learning_rate;
+        settings.decay = [&, way = text](const Parameter& parameter) { return strengths(parameter.name).at(way); };
+        const auto serial = train(problem.serial(), settings, initial_parameters(problem.serial(), 1), curve_epochs);
+        const auto reports = train_ranks(result.selection->plan, problem.dataset(), options);
+        for (std::size_t e = 0; e < serial.size(); ++e)
+            ASSERT_TRUE(close(reports[0].epochs[e].loss, serial[e].before.loss, 1e-4)) << "epoch " << e + 1;
+        last.insert(reports[0].epochs.back().loss);
+    }
+    EXPECT_EQ(last.size(), 5U);  // every way makes a difference
 }
 
 TEST(LossCurve, FollowsTheScheduleOfTheLearningRate) {

@@ -473,12 +473,15 @@ LossAndGradient loss_and_gradient(const SerialProblem& problem, const SerialSett
 
 namespace {
 
-// Whether the `which`-th matrix decays.
-bool decays(const OpGraph& model, std::size_t which) {
+// Of the `which`-th matrix, or vector.
+double decay_of(const OpGraph& model, const SerialSettings& settings, std::size_t dimensions, std::size_t which) {
     for (const Parameter& parameter : model.parameters) {
-        if (parameter.shape.size() == 2 && which-- == 0) return parameter.decays;
+        if (parameter.shape.size() != dimensions || which-- > 0) continue;
+        if (settings.decay) return settings.decay(parameter);
+        const bool decays = parameter.decays || (settings.decay_all_layers && dimensions == 2);
+        return decays ? settings.weight_decay : 0;
     }
-    return false;
+    return 0;
 }
 
 }  // namespace
@@ -493,12 +496,14 @@ std::vector<SerialEpoch> train(const SerialProblem& problem, const SerialSetting
         SerialEpoch record;
         record.before = loss_and_gradient(problem, settings, current, static_cast<std::uint32_t>(epoch));
         for (std::size_t l = 0; l < current.weight.size(); ++l) {
-            const double decay = decays(problem.model, l) || settings.decay_all_layers ? settings.weight_decay : 0.0;
+            const double decay = decay_of(problem.model, settings, 2, l);
             update(settings, decay, epoch, record.before.gradient.weight[l], current.weight[l], m1.weight[l],
                    m2.weight[l]);
         }
-        for (std::size_t l = 0; l < current.bias.size(); ++l)
-            update(settings, 0.0, epoch, record.before.gradient.bias[l], current.bias[l], m1.bias[l], m2.bias[l]);
+        for (std::size_t l = 0; l < current.bias.size(); ++l) {
+            const double decay = decay_of(problem.model, settings, 1, l);
+            update(settings, decay, epoch, record.before.gradient.bias[l], current.bias[l], m1.bias[l], m2.bias[l]);
+        }
         record.after = current;
         record.second_moment = m2;
         scale(record.second_moment, 1 / (1 - std::pow(settings.beta2, epoch)));

@@ -11,6 +11,7 @@
 #include <gnnplan/ir/op_graph.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -72,8 +73,9 @@ struct SerialSettings {
     double beta1 = 0.9;
     double beta2 = 0.999;
     double epsilon = 1e-8;
-    double weight_decay = 0;        // L2, added to the gradients of weights before Adam's moments
-    bool decay_all_layers = false;  // else the weights of which the model says so
+    double weight_decay = 0;                             // L2, added to the gradients of weights before Adam's moments
+    bool decay_all_layers = false;                       // else the weights of which the model says so
+    std::function<double(const Parameter&)> decay = {};  // in place of both, where there is one
     Optimiser optimiser = Optimiser::adam;
     double momentum = 0;               // of SGD
     std::vector<double> rate_factors;  // of the learning rate, by step; empty: 1

@@ -49,7 +49,7 @@ std::vector<std::pair<std::string, std::string>> settings_of(const std::optional
             {"learning rate", fmt::format("{}", settings->learning_rate)},
             {"learning rate's schedule", settings->lr_schedule.empty() ? "constant" : settings->lr_schedule},
             {"weight decay", fmt::format("{}", settings->weight_decay)},
-            {"decay of all layers", yes_or_no(settings->decay_all)},
+            {"decay of", settings->decay.empty() ? (settings->decay_all ? "weights" : "first") : settings->decay},
             {"optimizer", std::string(rule_of(settings->optimiser).name)},
             {"momentum", fmt::format("{}", settings->momentum)},
             {"dropout", fmt::format("{}", settings->dropout)},

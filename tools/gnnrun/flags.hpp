@@ -21,8 +21,10 @@ struct RunFlags {
     std::string split;
     RunQuestion question;
     std::int64_t seed = 1;
+    std::int64_t runs = 1;
     std::optional<double> learning_rate, weight_decay;
     std::string lr_schedule;
+    std::optional<std::string> decay;
     bool decay_all = false;
     std::optional<std::int64_t> autotune;
     std::optional<std::string> checkpoint;  // folder

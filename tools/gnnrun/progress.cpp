@@ -30,8 +30,9 @@ std::string describe(const Accuracies& accuracies) {
                        share(accuracies.test));
 }
 
-Progress::Progress(std::int64_t epochs, bool quiet, measure::Clock& clock)
+Progress::Progress(std::int64_t epochs, int runs, bool quiet, measure::Clock& clock)
     : epochs_(epochs),
+      runs_(runs),
       quiet_(quiet),
       clock_(clock),
       live_(isatty(STDERR_FILENO) == 1),
@@ -41,13 +42,14 @@ Progress::Progress(std::int64_t epochs, bool quiet, measure::Clock& clock)
 void Progress::show(const EpochRecord& epoch) {
     const double now = clock_.now();
     const bool last = epoch.epoch == epochs_;
-    if (before_ < 0) before_ = epoch.epoch - 1;
+    ++seen_;
     if (quiet_ || (now - last_shown_ < (live_ ? live_interval : plain_interval) && !(live_ && last))) return;
     last_shown_ = now;
-    const double each = (now - start_) / static_cast<double>(epoch.epoch - before_);  // with evaluations
-    tools::say("{}epoch {}/{}  {}  {}/epoch{}{}", live_ ? "\r" : "", epoch.epoch, epochs_, describe(epoch),
-               format_seconds(epoch.seconds), left_text(each * static_cast<double>(epochs_ - epoch.epoch)),
-               live_ ? "\033[K" : "\n");
+    const double each = (now - start_) / static_cast<double>(seen_);  // with evaluations
+    const std::int64_t left = epochs_ * (runs_ - run_) - epoch.epoch;
+    tools::say("{}{}epoch {}/{}  {}  {}/epoch{}{}", live_ ? "\r" : "",
+               runs_ > 1 ? fmt::format("run {}/{}  ", run_ + 1, runs_) : "", epoch.epoch, epochs_, describe(epoch),
+               format_seconds(epoch.seconds), left_text(each * static_cast<double>(left)), live_ ? "\033[K" : "\n");
     line_open_ = live_;
 }
 

@@ -19,11 +19,13 @@ std::string describe(const Accuracies& accuracies);
 class Progress {
 public:
     // Writes to stderr, unless `quiet`.
-    Progress(std::int64_t epochs, bool quiet, measure::Clock& clock);
+    Progress(std::int64_t epochs, int runs, bool quiet, measure::Clock& clock);
     ~Progress() { end_line(); }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
+    // The epochs of this run of several follow, from 0.
+    void begin_run(int run) { run_ = run; }
     void show(const EpochRecord& epoch);
     // A line of its own.
     void say(const std::string& text);
@@ -33,12 +35,13 @@ public:
 
 private:
     std::int64_t epochs_;
+    int runs_, run_ = 0;
     bool quiet_;
     measure::Clock& clock_;
     bool live_;
     bool line_open_ = false;
     double start_, last_shown_;
-    std::int64_t before_ = -1;  // epochs of an earlier run that this one goes on from; -1: not known yet
+    std::int64_t seen_ = 0;  // epochs that were shown or passed over
 };
 
 }  // namespace gnnplan::tools

@@ -1,6 +1,7 @@
 #include "tools/gnnrun/summary.hpp"
 
 #include "tools/gnnrun/progress.hpp"
+#include "tools/gnnrun/runs_table.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 #include "tools/text/run_course.hpp"
@@ -186,6 +187,7 @@ std::string best_line(const RunReport& report) {
 std::string outcome_of_training(const RunReport& report, bool color) {
     const EpochRecord& last = report.epochs.back();
     const std::string ending = ending_text(report);
+    if (!report.runs.empty()) return (ending.empty() ? "" : ending + "\n") + runs_table(report, color);
     return (ending.empty() ? "" : ending + "\n") +
            bold(fmt::format("epoch {}    {}", last.epoch, describe(last)), color) + "\n" + best_line(report);
 }

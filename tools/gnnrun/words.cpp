@@ -98,7 +98,9 @@ void Words::checked(const Plan& plan, const data::Dataset& dataset, const train:
                       : dry_run_text(plan, dataset, options, memory, use_color(flags_.color)));
 }
 
-void Words::begins(const train::TrainOptions& options) { progress_.emplace(options.epochs, flags_.quiet, clock_); }
+void Words::begins(const train::TrainOptions& options) {
+    progress_.emplace(options.epochs, options.runs, flags_.quiet, clock_);
+}
 
 void Words::probed(const Plan& plan, const ProbeFigures& now) {
     const ProbeReference& reference = plan.machine.calibration->probe.value();
@@ -115,6 +117,11 @@ void Words::computes() {
     constexpr const char* epoch = "finishing the epoch; a second signal ends the run at once\n";
     constexpr const char* step = "finishing the step; a second signal ends the run at once\n";
     catch_interruptions(!speaks_ || flags_.quiet ? nullptr : infers_ ? step : epoch);
+}
+
+void Words::run(int run, std::uint64_t seed) {
+    progress_->begin_run(run);
+    note(fmt::format("run {} of {}: seed {}", run + 1, flags_.runs, seed));
 }
 
 void Words::epoch(const EpochRecord& epoch) { progress_->show(epoch); }

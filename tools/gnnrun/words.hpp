@@ -28,6 +28,7 @@ public:
     void begins(const train::TrainOptions& options) override;
     void computes() override;
     void probed(const Plan& plan, const ProbeFigures& now) override;
+    void run(int run, std::uint64_t seed) override;
     void epoch(const EpochRecord& epoch) override;
     std::optional<std::string> stop() override;
     void stuck(const std::string& where) override;

@@ -37,7 +37,7 @@ Checkpoint sample() {
                                 {"adam.layers.1.weight.exp_avg", {2, 3}, {0, 0, 0, 0, 0, 1}}};
     checkpoint.state.epochs = {
         {1, 2.5, {}, {}, {}, 0.25}, {2, 2.25, 0.5, 0.25, {}, 0.125}, {3, 1.0 / 3, {}, {}, {}, 0.5}};
-    checkpoint.state.tuning = {"xxh64:2", {0, 3}, 200, 2, 4, {{2, 0.5, 0.25}, {3, 1.5, 0}}};
+    checkpoint.state.tuning = {"xxh64:2", 0, {0, 3}, 200, 2, 4, {{2, 0.5, 0.25}, {3, 1.5, 0}}};
     return checkpoint;
 }
 
@@ -150,6 +150,27 @@ TEST(Checkpoint, IsReadAsItWasWritten) {
     EXPECT_EQ(log.asked, 4);
     ASSERT_EQ(log.built.size(), 2U);
     EXPECT_EQ(log.built[1].seconds, 1.5);
+}
+
+TEST(Checkpoint, HasTheEpochsOfTheRunsBefore) {
+    Checkpoint checkpoint = sample();
+    checkpoint.state.tuning.run = 1;
+    checkpoint.state.runs_before = {{{1, 4, {}, {}, {}, 1}, {2, 3.5, 0.5, 0.25, {}, 2}}, {{1, 5, {}, {}, 0.75, 3}}};
+    const TrainingState state = read_checkpoint(write_checkpoint(checkpoint), "c").state;
+    EXPECT_EQ(state.epochs_of_all_runs(), 6);
+    EXPECT_EQ(state.tuning.run, 1);
+    ASSERT_EQ(state.runs_before.size(), 2U);
+    ASSERT_EQ(state.runs_before[0].size(), 2U);
+    EXPECT_EQ(state.runs_before[0][1].epoch, 2);
+    EXPECT_EQ(state.runs_before[0][1].valid_accuracy, 0.25);
+    EXPECT_EQ(state.runs_before[1][0].loss, 5);
+    EXPECT_EQ(state.runs_before[1][0].epoch, 1);
+    ASSERT_EQ(state.epochs.size(), 3U);
+    EXPECT_EQ(state.epochs[2].epoch, 3);
+    EXPECT_EQ(state.epochs[2].loss, 1.0 / 3);
+    checkpoint.state.runs_before.emplace_back();
+    expect_error([&] { read_checkpoint(write_checkpoint(checkpoint), "c"); }, ErrorCode::data,
+                 "the history does not have the epochs that the checkpoint says");
 }
 
 TEST(Checkpoint, IsRefusedWhenItWasCutOrAltered) {

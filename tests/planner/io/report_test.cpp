@@ -78,7 +78,8 @@ TEST(Report, SettingsMayBeMissing) {
     EXPECT_EQ(
         settings,
         json::parse(R"({"epochs": 200, "learning_rate": 0.01, "lr_schedule": "step:100:0.5", "weight_decay": 0.0005,
-                                        "decay_all": false, "dropout": 0.5, "input_dropout": 0.25,
+                                        "decay_all": false, "decay": "weight=0.5", "dropout": 0.5,
+                                        "input_dropout": 0.25,
                                         "feature_norm": "row", "keep_best": true, "patience": 10,
                                         "first_weights": "w.safetensors"})"));
     report.settings.reset();
@@ -110,11 +111,25 @@ TEST(Report, MistakesAreNamed) {
     refused("replace", "/schema", "gnnplan.run/9", "schema: unknown version \"gnnplan.run/9\"");
 }
 
+TEST(Report, RunsOfSeveralSeedsAreListed) {
+    RunReport report = sample_report();
+    const json document = json::parse(write_report(report));
+    EXPECT_EQ(document["runs"][0], json::parse(R"({"seed": 7, "epochs": 200, "loss": 0.5, "best": 90,
+                                                   "accuracies": {"train": 1, "valid": 0.5, "test": null}})"));
+    EXPECT_FALSE(document["runs"][1].contains("best"));
+    EXPECT_EQ(document["accuracies_of_runs"], json::parse(R"({"train": {"mean": 0.75, "deviation": 0.25}, "valid": null,
+                              "test": {"mean": 0.5, "deviation": null}})"));
+    report.runs.clear(), report.spreads.reset();
+    const json one = json::parse(write_report(report));
+    EXPECT_FALSE(one.contains("runs") || one.contains("accuracies_of_runs"));
+}
+
 TEST(Report, MetricsAreOneLineAnEpoch) {
     EXPECT_EQ(
         metrics_line(sample_report().epochs[1]),
         R"({"epoch": 2, "loss": 0.1, "train_accuracy": 0.5, "valid_accuracy": 1, "test_accuracy": 0, "seconds": 0.125})"
         "\n");
+    EXPECT_EQ(json::parse(metrics_line(sample_report().epochs[1], 7))["seed"], 7) << "of several runs";
 }
 
 }  // namespace

@@ -245,12 +245,14 @@ RunReport sample_report() {
     report.tool_version = "0.1.0";
     report.command_line = "gnnrun plan.json";
     report.seed = ~std::uint64_t{0};
-    report.settings = {200,  0.01, "step:100:0.5", 5e-4, false, Optimiser::adam, 0, 0.5,
+    report.settings = {200,  0.01, "step:100:0.5", 5e-4, false, "weight=0.5",   Optimiser::adam, 0, 0.5,
                        0.25, 0,    "row",          true, 10,    "w.safetensors"};
     report.ranks = 4;
     report.threads = 2;
     report.communicator = "threads";
     report.configuration = sample_configuration();
+    report.runs = {{7, 200, 0.5, 90, {1, 0.5, {}}}, {8, 100, 0.25, {}, {}}};
+    report.spreads = {Spread{0.75, 0.25}, std::nullopt, Spread{0.5, {}}};
     report.epochs = {{1, 1.75, {}, {}, {}, 0.25}, {2, 0.1, 0.5, 1.0, 0.0, 0.125}};
     const Origin origin{Pass::forward, 1, OpKind::aggregate};
     report.steps = {{"forward.spmm", "spmm", origin, 7, 3, 2, 64, 64, {16, 16, 16, 16}, {16, 16, 16, 16}, 1e-5, 2e-5}};

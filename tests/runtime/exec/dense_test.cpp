@@ -130,13 +130,13 @@ TEST(Update, DecaysWhatThePlanSaysOrAllWeightsButNoOtherBiases) {
         }
     }
     const data::Graph graph = testing::ring_graph(3);
-    const auto moved = [&](bool decay_all) {
+    const auto moved = [&](const std::string& decay) {
         std::vector<bool> changed;
         comm::run_ranks(1, [&](comm::Communicator& comm) {
             testing::Rank rank(schedule, graph, comm);
             PassSettings settings;
             settings.update.weight_decay = 0.1F;
-            settings.decay_all = decay_all;
+            settings.decay = read_decay(decay);
             for (std::size_t step = 0; step < 4; ++step) {
                 const auto weight = static_cast<TensorId>(4 * step);
                 rank.fill(weight, [](auto, auto) { return 1.0F; });
@@ -147,8 +147,11 @@ TEST(Update, DecaysWhatThePlanSaysOrAllWeightsButNoOtherBiases) {
         });
         return changed;
     };
-    EXPECT_EQ(moved(false), (std::vector<bool>{true, false, false, false}));
-    EXPECT_EQ(moved(true), (std::vector<bool>{true, false, true, false}));
+    EXPECT_EQ(moved("first"), (std::vector<bool>{true, false, false, false}));
+    EXPECT_EQ(moved("weights"), (std::vector<bool>{true, false, true, false}));
+    EXPECT_EQ(moved("all"), (std::vector<bool>{true, true, true, true}));
+    EXPECT_EQ(moved("2=0.5"), (std::vector<bool>{false, false, true, true}));
+    EXPECT_EQ(moved("2=0.5,W2=0,b1=0.25"), (std::vector<bool>{false, true, false, true}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Dense, ::testing::Values(1, 2, 3, 4, 7));

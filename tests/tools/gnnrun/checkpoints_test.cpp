@@ -62,6 +62,55 @@ TEST_F(Checkpoints, TheLastTwoAreKeptAndARunGoesOnFromThem) {
     EXPECT_THAT(rewound.output, HasSubstr("the checkpoint is of epoch 20, and 19 are asked for"));
 }
 
+TEST_F(Checkpoints, RunsOfSeveralSeedsGoOnInTheRunThatEnded) {
+    const std::string runs = run_ + "--runs 3 --seed 5 --epochs 6 --report @runs.json --metrics @runs.jsonl ";
+    const std::string saving = "--checkpoint @c --checkpoint-every 4 ";
+    const Outcome whole = gnnrun(runs + saving);
+    ASSERT_EQ(whole.code, 0) << whole.output;
+    EXPECT_THAT(whole.output, HasSubstr("run 3 of 3: seed 7"));
+    EXPECT_THAT(whole.output, HasSubstr(" ± "));
+    EXPECT_EQ(files("c"), (std::vector<std::string>{"checkpoint-000016.safetensors", "checkpoint-000018.safetensors"}));
+    const RunReport all = report("runs.json");
+    ASSERT_EQ(all.runs.size(), 3U);
+    ASSERT_EQ(gnnrun(run_ + "--seed 6 --epochs 6 --report @alone.json").code, 0);
+    EXPECT_EQ(report("alone.json").epochs.back().loss, all.runs[1].loss);
+
+    const auto same = [&](const RunReport& again) {
+        ASSERT_EQ(again.runs.size(), 3U);
+        for (std::size_t i = 0; i < 3; ++i) {
+            EXPECT_EQ(again.runs[i].loss, all.runs[i].loss) << i;
+            EXPECT_EQ(again.runs[i].accuracies.test, all.runs[i].accuracies.test) << i;
+        }
+        EXPECT_EQ(again.spreads->test->deviation, all.spreads->test->deviation);
+        const std::string metrics = io::read_file(path("runs.jsonl"));
+        EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 18);
+        EXPECT_THAT(metrics, HasSubstr("\"seed\": 5}"));
+    };
+    const Outcome rest = gnnrun(runs + "--resume @c/checkpoint-000016.safetensors --checkpoint @other");
+    ASSERT_EQ(rest.code, 0) << rest.output;
+    EXPECT_THAT(rest.output, HasSubstr("going on after epoch 4 of run 3"));
+    same(report("runs.json"));
+    const Outcome done = gnnrun(runs + "--resume @c");
+    ASSERT_EQ(done.code, 0) << done.output;
+    EXPECT_THAT(done.output, HasSubstr("nothing is left to train"));
+    same(report("runs.json"));
+    const Outcome more = gnnrun(run_ + "--runs 4 --seed 5 --epochs 6 --report @more.json --resume @c --checkpoint @d");
+    ASSERT_EQ(more.code, 0) << more.output;
+    ASSERT_EQ(report("more.json").runs.size(), 4U);
+    EXPECT_EQ(report("more.json").runs[2].loss, all.runs[2].loss);
+    ASSERT_EQ(gnnrun(run_ + "--seed 8 --epochs 6 --report @alone.json").code, 0);
+    EXPECT_EQ(report("alone.json").epochs.back().loss, report("more.json").runs[3].loss);
+
+    for (const auto& [flags, message] :
+         {std::pair("--runs 2 --seed 5 --epochs 6", "the checkpoint is of run 3, and 2 are asked for"),
+          {"--runs 3 --seed 5 --epochs 7", "the runs before the checkpoint's took 6 epochs, and 7 are asked for"},
+          {"--runs 3 --seed 5 --epochs 6 --save-weights @w", "is of one run, and these are several"}}) {
+        const Outcome refused = gnnrun(run_ + flags + " --resume @c --checkpoint @e");
+        EXPECT_EQ(refused.code, 64) << flags;
+        EXPECT_THAT(refused.output, HasSubstr(message));
+    }
+}
+
 // Batch systems start the same command again.
 TEST_F(Checkpoints, ARunThatIsDoneIsDoneAgain) {
     const std::string command = run_ +

@@ -282,6 +282,17 @@ TEST_F(Gnnrun, SettingsAreInTheReport) {
     EXPECT_EQ(settings.lr_schedule, "step:2:0.5");
     EXPECT_EQ(settings.weight_decay, 0);
     EXPECT_TRUE(settings.decay_all && settings.keep_best);
+    EXPECT_EQ(settings.decay, "weights");
+    EXPECT_EQ(gnnrun("@dropping.json " + run + "--decay weight=0.5,2.weight=1e-4").code, 0);
+    EXPECT_EQ(report("run.json").settings.value().decay, "weight=0.5,2.weight=1e-04");
+    for (const auto& [flags, message] :
+         {std::pair("--decay weight", "--decay: 'weight' does not say what decays"),
+          {"--decay gamma=1", "the model has layers.1.weight, "},
+          {"--decay weight=1 --weight-decay 1", "each name of --decay has its strength"}}) {
+        const Outcome refused = gnnrun("@dropping.json " + run + flags);
+        EXPECT_EQ(refused.code, 64) << flags;
+        EXPECT_THAT(refused.output, HasSubstr(message));
+    }
     EXPECT_EQ(settings.dropout, 0.5);
     EXPECT_EQ(settings.input_dropout, 0);
     EXPECT_EQ(settings.feature_norm, "row");
@@ -576,7 +587,7 @@ TEST_F(UnderMpi, RanksThatDisagreeEndAndSayInWhat) {
              {same, same + " --lr-schedule warmup:5", 78,
               "--lr-schedule is not the same on every rank: not given on rank 0, warmup:5 on rank 1"},
              {same, same + " --weight-decay 0.5", 78, "--weight-decay is not the same"},
-             {same, same + " --decay-all", 78, "--decay-all is not the same"},
+             {same, same + " --decay-all", 78, "--decay is not the same"},
              {same, same + " --feature-norm row", 78, "--feature-norm is not the same"},
              {same, same + " --dropout 0.5", 78, "--dropout is not the same"},
              {same + " --dropout 0.5", same + " --dropout 0.5 --input-dropout 0", 78,

@@ -121,6 +121,7 @@ struct RunSettings {
     std::string lr_schedule = {};  // how it changes from epoch to epoch, as --lr-schedule says; "": it does not
     double weight_decay = 0;
     bool decay_all = false;  // the weights of all layers decay, not only the first's
+    std::string decay = {};  // which parameters decay, as --decay says; "" in reports of earlier versions
     Optimiser optimiser = Optimiser::adam;
     double momentum = 0;
     double dropout = 0;  // on the inputs of layers after the first
@@ -130,6 +131,25 @@ struct RunSettings {
     bool keep_best = false;                    // the weights kept are those of the best validation accuracy
     std::optional<std::int64_t> patience;      // evaluations without a better one that end the run
     std::optional<std::string> first_weights;  // the file that training began with; unset: drawn from the seed
+};
+
+// One of several runs that differ in their seed.
+struct SeedRun {
+    std::uint64_t seed = 0;
+    std::int64_t epochs = 0;             // trained
+    double loss = 0;                     // of the last of them
+    std::optional<std::int64_t> best{};  // the epoch of the best validation accuracy, the first of equals
+    Accuracies accuracies = {};          // after that epoch; where none was validated, after the last evaluation
+};
+
+// The accuracies of several runs: their mean, and their standard deviation (of a sample: over n - 1), which one run has
+// not; unset: some run has no such accuracy.
+struct Spread {
+    double mean = 0;
+    std::optional<double> deviation;
+};
+struct AccuracySpreads {
+    std::optional<Spread> train, valid, test;
 };
 
 struct RunReport {
@@ -146,6 +166,8 @@ struct RunReport {
     std::optional<std::string> placement;  // in words: where threads ran, or why they were not bound; unset: unknown
     std::optional<ProbeFigures> probe{};   // of the machine before a long training began
     Configuration configuration;
+    std::vector<SeedRun> runs{};  // where there are several; `seed` and `epochs` are those of the last one then
+    std::optional<AccuracySpreads> spreads{};  // over `runs`
     std::vector<EpochRecord> epochs;
     std::vector<StepRecord> steps;       // one steady-state training epoch, or the pass of an inference
     std::vector<StepRecord> setup;       // one-time work

@@ -28,6 +28,7 @@ struct TuningLog {
         double cut_seconds = 0;  // of these, for the sparse blocks
     };
     std::string plan;                   // fingerprint of its content
+    int run = 0;                        // of several, from 0: that in which tuning began
     std::vector<int> candidates;        // that could be tried, as indices in the plan
     std::int64_t epochs = 0;            // that the run was to take when tuning began
     std::int64_t first = 1;             // epoch of this tuning
@@ -42,6 +43,19 @@ struct TrainingState {
     std::vector<NamedTensor> tensors;
     std::vector<EpochRecord> epochs;  // 1 to `epoch`
     TuningLog tuning;
+    // The epochs of the runs of other seeds that were trained before this one, in their order.
+    std::vector<std::vector<EpochRecord>> runs_before = {};
+
+    // Of one of these runs, from 0, the one under way included.
+    const std::vector<EpochRecord>& epochs_of(int run) const {
+        const auto i = static_cast<std::size_t>(run);
+        return i < runs_before.size() ? runs_before[i] : epochs;
+    }
+    std::int64_t epochs_of_all_runs() const {
+        std::int64_t all = epoch;
+        for (const auto& run : runs_before) all += std::ssize(run);
+        return all;
+    }
 };
 
 }  // namespace gnnplan
