@@ -62,6 +62,11 @@ TEST_F(Samples, PlansSayHowMuchOfTheGraphIsInNoBatch) {
     const Outcome few = planned("--sampler node:20 --coverage 1");
     ASSERT_EQ(few.code, 0) << few.err;
     EXPECT_THAT(on_one_line(few.out), HasSubstr("are in no batch, so nothing learns from them: raise --coverage"));
+    const Outcome clusters = planned("--sampler cluster:1:30 --coverage 3");
+    ASSERT_EQ(clusters.code, 0) << clusters.err;
+    EXPECT_THAT(on_one_line(clusters.out), AllOf(HasSubstr("draw more parts for a batch"), Not(HasSubstr("coverage"))));
+    EXPECT_THAT(on_one_line(planned("--sampler node:1 --coverage 3").out),
+                AllOf(HasSubstr("of the batches have no training vertex"), HasSubstr("; 1 vertex and ")));
     const Outcome many = planned("--sampler walk:100:2 --coverage 200");
     ASSERT_EQ(many.code, 0) << many.err;
     EXPECT_THAT(on_one_line(many.out), Not(HasSubstr("nothing learns")));
@@ -73,6 +78,29 @@ TEST_F(Samples, BatchesTakeNoPartitionAndNoBuffer) {
         EXPECT_EQ(outcome.code, 64) << flag;
         EXPECT_THAT(outcome.err, HasSubstr("updates cannot be of batches: ")) << flag;
     }
+}
+
+TEST_F(Samples, WhatDrawnNeighboursDoNotTakeIsSaidOfThem) {
+    for (const std::string flag : {"--partition", "--scheme rdm", "--buffer 1MiB"}) {
+        const Outcome outcome = planned("--fanout 3 " + flag);
+        EXPECT_EQ(outcome.code, 64) << flag;
+        EXPECT_THAT(outcome.err, AllOf(HasSubstr("updates cannot draw neighbours: "), Not(HasSubstr("batch")))) << flag;
+    }
+    ASSERT_EQ(planned("--fanout 3").code, 0);
+    EXPECT_THAT(gnnplan("explain " + plan + " --pytorch").err, HasSubstr("plans that draw neighbours"));
+}
+
+// Batches are drawn from edges, which a card does not have.
+TEST_F(Samples, PlansOfCardsAreToBeMadeAgain) {
+    const std::string card = "plan --graph cora --hidden 8 --ranks 2 -o " + plan;
+    EXPECT_THAT(gnnplan(card + " --sampler walk:20:2").out, HasSubstr("to run it:  plan again with --graph PATH"));
+    EXPECT_THAT(gnnplan(card).out, HasSubstr("run it:  mpirun"));
+}
+
+TEST_F(Samples, SchemesAreNotComparedOnBatches) {
+    const Outcome outcome = gnnplan("sweep --graph cora --hidden 8 --ranks 2 --sampler walk:20:2 --compare-schemes");
+    EXPECT_EQ(outcome.code, 64);
+    EXPECT_THAT(outcome.err, HasSubstr("there is no other scheme"));
 }
 
 TEST_F(Samples, ABatchDoesNotDrawTheGraphAHundredTimes) {
