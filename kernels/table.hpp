@@ -231,6 +231,10 @@ struct Table {
     // >= 0.
     void (*count_correct)(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, double correct[3]);
 
+    // *loss = the sum of the cross-entropies of local rows of split `of` that have a label >= 0.
+    void (*cross_entropy)(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, std::uint8_t of,
+                          double* loss);
+
     // out[j] = sum over rows of g(i, j).
     void (*column_sum)(ConstMatrix g, float* out);
 

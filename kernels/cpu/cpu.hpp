@@ -39,6 +39,8 @@ void softmax_parts(ConstMatrix logits, const std::uint8_t* split, SoftmaxPart* p
 void softmax_totals(const SoftmaxPart* parts, std::int64_t rows, std::int64_t ranks, SoftmaxPart* totals);
 void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* totals, double* loss);
 void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, double correct[3]);
+void cross_entropy(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, std::uint8_t of,
+                   double* loss);
 void column_sum(ConstMatrix g, float* out);
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
             const UpdateSettings& settings);

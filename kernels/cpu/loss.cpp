@@ -22,7 +22,7 @@ constexpr std::int64_t exponential_cost = 4;
 
 // The sum of of_row(i).
 template <class OfRow>
-double sum_over_rows(Matrix logits, const OfRow& of_row) {
+double sum_over_rows(ConstMatrix logits, const OfRow& of_row) {
     std::array<double, row_blocks> partial{};
     const std::int64_t work = logits.rows * logits.columns * exponential_cost;
     parallel_for(row_blocks, work, LoopSchedule::dynamic, [&](std::int64_t block) {
@@ -122,6 +122,17 @@ void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uin
     for (const auto& count : partial) {
         for (std::size_t s = 0; s < count.size(); ++s) correct[s] += static_cast<double>(count[s]);
     }
+}
+
+void cross_entropy(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, std::uint8_t of,
+                   double* loss) {
+    const VectorKernels& kernels = best_kernels();
+    *loss = sum_over_rows(logits, [&](std::int64_t i) {
+        if (split[i] != of || label[i] < 0) return 0.0;
+        const float* const row = logits.row(i);
+        const SoftmaxPart all = kernels.softmax_part(row, logits.columns);
+        return std::log1p(static_cast<double>(all.others)) - (static_cast<double>(row[label[i]]) - all.largest);
+    });
 }
 
 void column_sum(ConstMatrix g, float* out) {

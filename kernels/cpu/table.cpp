@@ -41,6 +41,7 @@ constexpr Table table = {
     .softmax_totals = cpu::softmax_totals,
     .softmax_gradient = cpu::softmax_gradient,
     .count_correct = cpu::count_correct,
+    .cross_entropy = cpu::cross_entropy,
     .column_sum = cpu::column_sum,
     .update = cpu::update,
     .divide = cpu::divide,

@@ -85,6 +85,21 @@ struct RowCorrect {
     }
 };
 
+struct RowCrossEntropy {
+    ConstMatrix logits;
+    const std::int32_t* label;
+    const std::uint8_t* split;
+    std::uint8_t of;
+
+    __device__ void operator()(std::int64_t i, double (&loss)[1]) const {
+        if (split[i] != of || label[i] < 0) return;
+        const float* const z = row_of(logits, i);
+        const SoftmaxPart all = part_of(z, logits.columns);
+        if (lane_of_warp() != 0) return;
+        loss[0] += log1p(static_cast<double>(all.others)) - (static_cast<double>(z[label[i]]) - all.largest);
+    }
+};
+
 __global__ void __launch_bounds__(block_threads)
     find_parts(ConstMatrix logits, const std::uint8_t* split, SoftmaxPart* parts) {
     for (std::int64_t i = thread_number() / warp_lanes; i < logits.rows; i += thread_count() / warp_lanes) {
@@ -131,6 +146,11 @@ void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* 
 
 void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, double correct[3]) {
     sum_over_rows<3>("count_correct", logits.rows, RowCorrect{logits, label, split}, correct);
+}
+
+void cross_entropy(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, std::uint8_t of,
+                   double* loss) {
+    sum_over_rows<1>("cross_entropy", logits.rows, RowCrossEntropy{logits, label, split, of}, loss);
 }
 
 }  // namespace gnnplan::kernels::cuda

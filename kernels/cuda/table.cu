@@ -46,6 +46,7 @@ const Table& cuda_table() {
         .softmax_totals = softmax_totals,
         .softmax_gradient = softmax_gradient,
         .count_correct = count_correct,
+        .cross_entropy = cross_entropy,
         .column_sum = column_sum,
         .update = update,
         .divide = divide,

@@ -121,6 +121,19 @@ void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uin
     }
 }
 
+void cross_entropy(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, std::uint8_t of,
+                   double* loss) {
+    *loss = 0;
+    for (std::int64_t i = 0; i < logits.rows; ++i) {
+        if (split[i] != of || label[i] < 0) continue;
+        const float* z = logits.row(i);
+        const double largest = *std::max_element(z, z + logits.columns);
+        double sum = 0;
+        for (std::int64_t j = 0; j < logits.columns; ++j) sum += std::exp(z[j] - largest);
+        *loss += std::log(sum) - (z[label[i]] - largest);
+    }
+}
+
 void column_sum(ConstMatrix g, float* out) {
     for (std::int64_t j = 0; j < g.columns; ++j) {
         double sum = 0;
@@ -227,6 +240,7 @@ const Table& reference_table() {
         .softmax_totals = softmax_totals,
         .softmax_gradient = softmax_gradient,
         .count_correct = count_correct,
+        .cross_entropy = cross_entropy,
         .column_sum = column_sum,
         .update = reference::update<float>,
         .divide = reference::divide<float>,

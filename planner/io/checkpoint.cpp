@@ -74,6 +74,7 @@ std::string write_manifest(const Checkpoint& checkpoint) {
     writer.field("command_line", checkpoint.command_line);
     writer.field("epoch", checkpoint.state.epoch);
     writer.field("tuning", checkpoint.state.tuning);
+    writer.optional("best_by", checkpoint.state.best_by);
     Document manifest = writer.take();
     Document facts = Document::object();
     for (const auto& [name, value] : checkpoint.facts) facts.set(name, value);
@@ -92,6 +93,7 @@ Checkpoint read_manifest(const std::string& text, const std::string& where) {
     reader.field("command_line", checkpoint.command_line);
     reader.positive("epoch", checkpoint.state.epoch);
     reader.field("tuning", checkpoint.state.tuning);
+    reader.optional("best_by", checkpoint.state.best_by);
     const Cursor facts = reader.member("run");
     if (facts.document().get_if<Document::Object>() == nullptr) facts.fail("expected an object of texts");
     for (const auto& [name, value] : facts.members()) checkpoint.facts.emplace_back(name, value.string());
@@ -200,8 +202,10 @@ bool is_checkpoint(const Safetensors& content) {
 TensorsContent read_content(std::string_view file, const std::string& where) {
     if (!is_checkpoint(read_safetensors(file, where))) return {"", layers_text(read_weights(file, where)), {}};
     Checkpoint checkpoint = read_checkpoint(file, where);
-    const std::string text =
-        "epoch " + std::to_string(checkpoint.state.epoch) + ", " + layers_text(checkpoint.state.tensors);
+    const std::size_t before = checkpoint.state.runs_before.size();
+    const std::string text = (before > 0 ? "run " + std::to_string(before + 1) + " of several seeds, " : "") +
+                             "epoch " + std::to_string(checkpoint.state.epoch) + ", " +
+                             layers_text(checkpoint.state.tensors);
     return {checkpoint_schema, text, std::move(checkpoint.facts)};
 }
 

@@ -137,6 +137,10 @@ struct EnumNames<Loading> {
     static constexpr std::array<std::string_view, 2> names{"whole", "sharded"};
 };
 template <>
+struct EnumNames<BestBy> {
+    static constexpr std::array<std::string_view, 2> names{"accuracy", "loss"};
+};
+template <>
 struct EnumNames<Ending> {
     static constexpr std::array<std::string_view, 3> names{"interrupted", "patience", "diverged"};
 };

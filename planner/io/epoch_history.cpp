@@ -21,12 +21,13 @@ EpochHistory::EpochHistory(const TrainingState& state) {
 
 void EpochHistory::add(const std::vector<EpochRecord>& epochs) {
     lengths_.push_back(static_cast<double>(epochs.size()));
-    const auto value_of = [](const std::optional<double>& accuracy) {
-        return accuracy.value_or(std::numeric_limits<double>::quiet_NaN());
+    const auto value_of = [](const std::optional<double>& taken) {
+        return taken.value_or(std::numeric_limits<double>::quiet_NaN());
     };
     for (const EpochRecord& e : epochs) {
         series_[loss].push_back(e.loss);
         series_[seconds].push_back(e.seconds);
+        series_[valid_loss].push_back(value_of(e.valid_loss));
         series_[train_accuracy].push_back(value_of(e.train_accuracy));
         series_[valid_accuracy].push_back(value_of(e.valid_accuracy));
         series_[test_accuracy].push_back(value_of(e.test_accuracy));
@@ -64,9 +65,9 @@ double EpochHistory::checked(Series which, std::size_t epoch, const std::string&
     constexpr double rounding = 1e-3;  // a mean cross-entropy is not below 0 but for it
     const double value = series_[which][epoch];
     const bool accuracy = which >= train_accuracy;
-    const double least = which == loss ? -rounding : 0;
+    const double least = which == loss || which == valid_loss ? -rounding : 0;
     const double most = accuracy ? 1 : std::numeric_limits<double>::max();
-    if ((accuracy && std::isnan(value)) || (value >= least && value <= most)) return value;
+    if ((which >= valid_loss && std::isnan(value)) || (value >= least && value <= most)) return value;
     throw Error(ErrorCode::data,
                 std::string(names[which]) + " of epoch " + std::to_string(epoch + 1) + " is " + value_text(value) +
                     (accuracy ? ", and accuracies are from 0 to 1" : ", which no run measures"),
@@ -85,7 +86,9 @@ bool EpochHistory::are_lengths(std::int64_t last) const {
            std::ranges::all_of(series_, [&](const auto& values) { return static_cast<double>(values.size()) == all; });
 }
 
-void EpochHistory::give_to(TrainingState& state, const std::string& where) const {
+void EpochHistory::give_to(TrainingState& state, const std::string& where) {
+    if (series_[valid_loss].empty())  // of an earlier version
+        series_[valid_loss].assign(series_[loss].size(), std::numeric_limits<double>::quiet_NaN());
     if (!are_lengths(state.epoch))
         throw Error(ErrorCode::data, "the history does not have the epochs that the checkpoint says", where);
     std::size_t first = 0;
@@ -100,12 +103,12 @@ void EpochHistory::give_to(TrainingState& state, const std::string& where) const
 std::vector<EpochRecord> EpochHistory::epochs(std::size_t first, std::size_t count, const std::string& where) const {
     std::vector<EpochRecord> epochs;
     for (std::size_t i = first; i < first + count; ++i) {
-        const auto accuracy = [&](Series which) {
+        const auto taken = [&](Series which) {
             const double value = checked(which, i, where);
             return std::isnan(value) ? std::nullopt : std::optional(value);
         };
-        epochs.push_back({static_cast<std::int64_t>(i - first) + 1, checked(loss, i, where), accuracy(train_accuracy),
-                          accuracy(valid_accuracy), accuracy(test_accuracy), checked(seconds, i, where)});
+        epochs.push_back({static_cast<std::int64_t>(i - first) + 1, checked(loss, i, where), taken(train_accuracy),
+                          taken(valid_accuracy), taken(test_accuracy), checked(seconds, i, where), taken(valid_loss)});
     }
     return epochs;
 }

@@ -24,12 +24,13 @@ public:
     bool take(const StoredTensor& tensor, const std::string& where);
     // Gives each run its epochs, state.epoch of them to the last one. Throws Error{data} when a series is of another
     // length, or holds what no run measures, which it names: a loss or time that is no number, an accuracy beyond 0..1.
-    void give_to(TrainingState& state, const std::string& where) const;
+    void give_to(TrainingState& state, const std::string& where);
 
 private:
-    // An accuracy that was not taken is a NaN.
-    enum Series { loss, seconds, train_accuracy, valid_accuracy, test_accuracy };
-    static constexpr std::array<const char*, 5> names{"history.loss", "history.seconds", "history.train_accuracy",
+    // An accuracy or a loss of validation that was not taken is a NaN.
+    enum Series { loss, seconds, valid_loss, train_accuracy, valid_accuracy, test_accuracy };
+    static constexpr std::array<const char*, 6> names{"history.loss",           "history.seconds",
+                                                      "history.valid_loss",     "history.train_accuracy",
                                                       "history.valid_accuracy", "history.test_accuracy"};
 
     static constexpr const char* lengths_name = "history.epochs_of_runs";

@@ -14,6 +14,7 @@ void describe(Archive& archive, Subject<Archive, EpochRecord>& epoch) {
     archive.field("valid_accuracy", epoch.valid_accuracy);
     archive.field("test_accuracy", epoch.test_accuracy);
     archive.field("seconds", epoch.seconds);
+    archive.optional("valid_loss", epoch.valid_loss);
 }
 
 template <class Archive>
@@ -60,6 +61,8 @@ void describe(Archive& archive, Subject<Archive, BatchTotals>& batches) {
     archive.positive("per_update", batches.per_update);
     archive.field("pool", batches.pool);
     archive.field("uncovered_nonzeros", batches.uncovered_nonzeros);
+    archive.optional("uncovered_training", batches.uncovered_training);
+    archive.optional("sampling", batches.sampling);
     archive.field("vertices", batches.vertices);
     archive.field("nonzeros", batches.nonzeros);
     archive.field("draw_seconds", batches.draw_seconds);
@@ -153,6 +156,7 @@ void describe(Archive& archive, Subject<Archive, RunSettings>& settings) {
     archive.optional("attention_dropout", settings.attention_dropout);
     archive.field("feature_norm", settings.feature_norm);
     archive.field("keep_best", settings.keep_best);
+    archive.optional("best_by", settings.best_by);
     archive.optional("patience", settings.patience);
     archive.optional("first_weights", settings.first_weights);
 }

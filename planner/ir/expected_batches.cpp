@@ -42,8 +42,8 @@ std::int64_t expected_pool_bytes(const Sampling& sampling, const SampledSizes& o
         sampling.has_pool()
             ? std::ceil(static_cast<double>(sampling.coverage) * of.vertices / expected_batches(sampling, of).vertices)
             : 1;
-    const bool counts = sampling.has_pool() && sampling.coefficients;
-    const double counted = counts ? of.vertices + (of.symmetric ? 1 : 2) * of.nonzeros() : 0;
+    const double of_edges = sampling.coefficients ? (of.symmetric ? 1 : 2) * of.nonzeros() : 0;
+    const double counted = sampling.has_pool() ? of.vertices + of_edges : 0;
     const double listed = sampling.sampler == Sampler::walk || !sampling.has_pool() ? 0 : of.vertices;
     return std::llround(bytes_of_size * batches + 4 * (counted + listed) + 5 * of.vertices);
 }

@@ -1,5 +1,7 @@
 #include "planner/search/infeasible.hpp"
 
+#include "planner/enumerate/switches.hpp"
+
 #include <gnnplan/base/memory_text.hpp>
 #include <gnnplan/ir/applicable.hpp>
 
@@ -10,7 +12,7 @@ namespace {
 
 constexpr int largest_shown = 3;
 
-// A configuration as 1D, or with a pinned number of copies, on any number of ranks.
+// A configuration as 1D, or with a pinned number of copies, on any number of ranks; on batches, as one group of them.
 class OnMoreRanks {
 public:
     OnMoreRanks(const Space& space, const Configuration& thriftiest, NumberedGraphs& graphs)
@@ -38,6 +40,12 @@ public:
 
 private:
     Lowered on(int ranks) {
+        if (space_.batches) {
+            configuration_.grid = {1, ranks, 1};
+            const Numbering one_group = enumerate::numbering_of_batches(*space_.batches, 1);
+            configuration_.grid.groups = graphs_.numbered(one_group).groups();
+            return lowered(space_, configuration_, graphs_);
+        }
         configuration_.grid = {ranks / copies_, copies_, 1};
         configuration_.exchange = configuration_.grid.x > 1 ? Exchange::panels : Exchange::none;
         configuration_.overlap = overlap_ && configuration_.grid.x > 1;
@@ -91,7 +99,8 @@ Infeasible explain_infeasible(const Space& space, const Candidate& thriftiest, N
     infeasible.largest = largest_tensors(thriftiest.schedule, graph, 0, largest_shown);
     // A pinned grid is one of these ranks only; loading takes as much on any number of them.
     infeasible.grid_pinned = space.options.grid.has_value();
-    if (infeasible.load_bytes <= space.memory_per_rank && !thriftiest.configuration.grid.grouped()) {
+    const bool on_clones = thriftiest.configuration.grid.grouped() && !space.batches;
+    if (infeasible.load_bytes <= space.memory_per_rank && !on_clones) {
         infeasible.smallest_ranks = smallest_ranks(space, thriftiest.configuration, graphs);
     }
     return infeasible;

@@ -46,6 +46,7 @@ public:
         }
         const auto pool = std::make_shared<sample::Pool>(graph, subset, sampling);
         pool->draw();
+        pool->refuse_idle();
         return known_.emplace_back(sampling, pool).second;
     }
     void add(std::shared_ptr<const sample::Pool> pool) { known_.emplace_back(pool->sampling(), std::move(pool)); }

@@ -66,6 +66,8 @@ BatchTotals BatchRun::totals(comm::Communicator& comm) const {
     return {.per_update = batches().per_update,
             .pool = pool.batches(),
             .uncovered_nonzeros = pool.uncovered(),
+            .uncovered_training = pool.uncovered_training(),
+            .sampling = batches().sampling,
             .vertices = means.vertices,
             .nonzeros = means.nonzeros,
             .draw_seconds = seconds[0],

@@ -19,6 +19,7 @@ SharedPool draw_together(comm::Communicator& comm, const data::Dataset& dataset,
     comm::CountingCommunicator counted(comm, step.traffic);
     pool->draw({rank, ranks, [&](std::span<double> values) { counted.all_reduce(values); },
                 [&](std::span<float> values) { counted.all_reduce(values); }});
+    comm::agree(comm, [&] { pool->refuse_idle(); });
     for (const std::int64_t values : pool->added_sizes(ranks))
         step.expected_bytes += comm::ring_all_reduce_traffic(values, sizeof(double), rank, ranks).sent_bytes;
     for (const std::int64_t values : pool->added_counts())

@@ -217,8 +217,9 @@ void Executor::begin_anew() {
 void Executor::keep_results(const Operation& operation) {
     for (const TensorId result : operands_of(operation).writes) {
         if (tensor_of(schedule(), result).dtype != DType::f64) continue;
-        const bool counts = store_.block(result).count() == std::ssize(correct_);
-        const std::span<double> kept = counts ? std::span<double>(correct_) : std::span<double>(&loss_sum_, 1);
+        const auto values = static_cast<std::size_t>(store_.block(result).count());
+        const std::span<double> kept =
+            values > 1 ? std::span<double>(scores_).first(values) : std::span<double>(&loss_sum_, 1);
         device_.download(store_.bytes(result), std::as_writable_bytes(kept));
     }
 }

@@ -19,6 +19,7 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -94,7 +95,9 @@ public:
     // The results of the last pass: the sum of the cross-entropies of all training vertices, and how many vertices of
     // train, valid and test were classified correctly.
     double loss_sum() const { return loss_sum_; }
-    const std::array<double, 3>& correct() const { return correct_; }
+    std::array<double, 3> correct() const { return {scores_[0], scores_[1], scores_[2]}; }
+    // The sum of the cross-entropies of the validation vertices; a NaN by plans of earlier versions.
+    double valid_loss_sum() const { return scores_[3]; }
 
 private:
     TensorId find(std::string_view tensor) const;
@@ -116,7 +119,7 @@ private:
     std::optional<Background> background_;  // where messages travel on
     std::int64_t epochs_run_ = 0;
     double loss_sum_ = 0;
-    std::array<double, 3> correct_{};
+    std::array<double, 4> scores_{0, 0, 0, std::numeric_limits<double>::quiet_NaN()};  // as ScoreStep counts
 };
 
 }  // namespace gnnplan::exec

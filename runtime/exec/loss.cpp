@@ -52,8 +52,13 @@ void run_step(const LossStep& step, const StepContext& context) {
 
 void run_step(const ScoreStep& step, const StepContext& context) {
     const Store& store = context.store;
-    context.kernels.count_correct(store.matrix(step.logits), store.data<std::int32_t>(step.labels),
-                                  store.data<std::uint8_t>(step.subset), store.data<double>(step.counts));
+    const kernels::Matrix logits = store.matrix(step.logits);
+    const auto* label = store.data<std::int32_t>(step.labels);
+    const auto* split = store.data<std::uint8_t>(step.subset);
+    auto* counts = store.data<double>(step.counts);
+    context.kernels.count_correct(logits, label, split, counts);
+    if (store.block(step.counts).count() == 4)
+        context.kernels.cross_entropy(logits, label, split, data::valid, counts + 3);
 }
 
 }  // namespace gnnplan::exec

@@ -2,6 +2,7 @@
 
 #include "planner/io/enum_names.hpp"
 #include "planner/io/facts.hpp"
+#include "planner/io/sampling_words.hpp"
 #include "runtime/graph/fingerprint.hpp"
 
 #include <gnnplan/models.hpp>
@@ -20,20 +21,6 @@ std::string text_of(const std::optional<T>& value) {
 
 std::string text_of(std::optional<Loading> loading) {
     return loading ? std::string(io::name_of(*loading)) : "not given";
-}
-
-// As `gnnplan plan` is told them.
-std::vector<Fact> facts_of_batches(const Batches& batches) {
-    const Sampling& of = batches.sampling;
-    std::string sampler = fmt::format("{}:{}", io::name_of(of.sampler), of.budget);
-    if (of.sampler == Sampler::walk) sampler += fmt::format(":{}", of.walk_length);
-    if (of.sampler == Sampler::cluster) sampler += fmt::format(":{}", of.clusters);
-    return {{"the batches' sampler", sampler},
-            {"the batches' number for an update", std::to_string(batches.per_update)},
-            {"the batches' coverage", std::to_string(of.coverage)},
-            {"the batches' weighing by coefficients", of.coefficients ? "on" : "off"},
-            {"the batches' graph", of.training_graph ? "train" : "all"},
-            {"the batches' seed", std::to_string(of.seed)}};
 }
 
 std::string given_or_not(bool value) { return value ? "given" : "not given"; }
@@ -91,6 +78,7 @@ std::vector<Fact> facts_of_run(const Settings& settings, const Plan& plan) {
                                    {io::option_fact("save-logits"), text_of(settings.save_logits)},
                                    {io::option_fact("save-layers"), text_of(settings.save_layers)},
                                    {io::option_fact("keep-best"), given_or_not(options.keep_best)},
+                                   {io::option_fact("best-by"), std::string(io::name_of(options.best_by))},
                                    {io::option_fact("patience"), text_of(options.patience)},
                                    {io::option_fact("time-limit"), text_of(settings.time_limit_seconds)},
                                    {io::option_fact("timeout"), std::to_string(settings.timeout_seconds)},
@@ -113,8 +101,7 @@ std::vector<Fact> facts_of_model(const Settings& settings, const ProblemRecord& 
         weighing += ", without the vertex itself";
     std::vector<Fact> facts{{"the model", settings.model}, {"the weighing of edges", weighing}};
     if (!problem.batches) return facts;
-    const std::vector<Fact> batches = facts_of_batches(*problem.batches);
-    facts.insert(facts.end(), batches.begin(), batches.end());
+    for (auto& [name, value] : io::words_of(problem.batches)) facts.push_back({std::move(name), std::move(value)});
     return facts;
 }
 

@@ -123,7 +123,11 @@ void Run::compare_start() const {
                         : fmt::format("none of the {} validation vertices has a label to judge by", unlabelled),
                     options_.keep_best ? "`keep-best`" : "`patience`");
     }
-    for (const std::string& text : start_.compare(facts_of_training_and_data())) note("note: " + text);
+    const std::vector<std::string> differences = start_.compare(facts_of_training_and_data());
+    if (!differences.empty() && options_.start != nullptr && options_.runs > 1)
+        throw Error(ErrorCode::mismatch, differences.front(), start_.path(),
+                    "runs of several seeds are trained alike: use the options as before");
+    for (const std::string& text : differences) note("note: " + text);
     if (options_.start != nullptr && !train::is_finished(options_))
         note(fmt::format("{}: going on after epoch {}{}", start_.path(), options_.start->epoch,
                          options_.runs > 1 ? fmt::format(" of run {}", options_.start->runs_before.size() + 1) : ""));

@@ -62,7 +62,7 @@ private:
     const Shared& shared_;
     comm::Communicator& comm_;
     Launch launch_;
-    bool first_;
+    bool first_, computes_ = false;  // rank 0; what comes before the first candidate is done
     comm::Heartbeat& heartbeat_;
     measure::SteadyClock clock_;
     place::Placement placement_;
@@ -106,6 +106,7 @@ void Rank::hear_steps(deploy::RunHooks& hooks) {
     };
     if (recorder_) hooks.pass = [this](std::span<const measure::TimedStep> pass) { recorder_->add(pass); };
     hooks.candidate = [this](int candidate) {
+        if (leads() && !std::exchange(computes_, true)) shared_.observer.computes();
         if (recorder_) recorder_->restart();
         heartbeat_.enter(comm::Heartbeat::building);
         const Schedule& schedule = shared_.plan.candidates[static_cast<std::size_t>(candidate)].schedule;
@@ -222,7 +223,6 @@ Computed Rank::compute() {
     note_other_measurements();
     if (shared_.infers() && shared_.options.weights == nullptr)
         note("note: without `load-weights` the pass is made with weights that nobody trained");
-    if (leads()) shared_.observer.computes();
     if (launch_.threads) {
         // Threads would each read the whole file for their block of it, unless they read it in shares.
         if (first_ && !shared_.dataset.features_in_shares()) shared_.dataset.cache_features();

@@ -95,12 +95,19 @@ void Run::take_finished() {
     const RunReport& report = computed_->report;
     files_->keep_weights(end);
     const bool out_of_patience = report.ending == Ending::patience;
-    note(fmt::format("{}: {}: nothing is left to train (for more: {})", start_.path(),
-                     out_of_patience ? *report.ended : fmt::format("all {} epochs are done", end.epoch),
-                     out_of_patience ? "a larger `patience`" : "`epochs`"));
+    if (options_.runs > 1) {
+        note(fmt::format("{}: all {} runs are done: nothing is left to train (for more: `runs`)", start_.path(),
+                         options_.runs));
+    } else {
+        note(fmt::format("{}: {}: nothing is left to train (for more: {})", start_.path(),
+                         out_of_patience ? *report.ended : fmt::format("all {} epochs are done", end.epoch),
+                         out_of_patience ? "a larger `patience`" : "`epochs`"));
+    }
     if (settings_.trace) note("note: nothing was trained, so there is no trace");
-    if (settings_.save_weights && options_.keep_best && !deploy::holds_best(end.tensors))
-        note("note: the checkpoint is of a run without `keep-best`: the last weights are written");
+    const bool has_best = end.best_by == options_.best_by && deploy::holds_best(end.tensors);
+    if (settings_.save_weights && options_.keep_best && !has_best)
+        note(fmt::format("note: the checkpoint is of a run {}: the last weights are written",
+                         deploy::holds_best(end.tensors) ? "with another `best-by`" : "without `keep-best`"));
 }
 
 // Logits are made when a run has ended well, and weights that are not finite are not written.

@@ -46,6 +46,8 @@ Plan with_loading(const Settings& settings, Plan plan) {
     if (settings.loading) plan.problem.loading = *settings.loading;
     const Loading loading = loading_for(plan.candidates.front().schedule.numbering, plan.problem.loading);
     if (settings.loading && loading != plan.problem.loading) {
+        if (plan.problem.batches)
+            throw Error(ErrorCode::usage, "updates draw from the whole graph", "`load sharded`", "use `load whole`");
         throw Error(
             ErrorCode::usage, "the whole graph decides how this plan numbers vertices", "`load sharded`",
             "use `load whole`, or plan again without `partition`, a cut or `inexact`, and with `loss-rows off`");
@@ -81,6 +83,7 @@ RunSettings recorded(const Settings& settings, const Plan& plan, const train::Tr
             .attention_dropout = options.attention_dropout,
             .feature_norm = name_of(settings.feature_norm),
             .keep_best = options.keep_best,
+            .best_by = options.best_by,
             .patience = options.patience,
             .first_weights = settings.load_weights};
 }

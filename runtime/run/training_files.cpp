@@ -40,7 +40,8 @@ void TrainingFiles::add(const train::EpochEnd& end) {
 }
 
 void TrainingFiles::keep_weights(const TrainingState& state) {
-    const bool best = settings.training.keep_best && deploy::holds_best(state.tensors);
+    const train::TrainOptions& training = settings.training;
+    const bool best = training.keep_best && state.best_by == training.best_by && deploy::holds_best(state.tensors);
     const std::string wanted = best ? std::string(deploy::best_prefix) + "layers." : "layers.";
     for (const NamedTensor& tensor : state.tensors) {
         if (!tensor.name.starts_with(wanted)) continue;

@@ -55,8 +55,8 @@ Pool::Pool(const data::Graph& graph, std::vector<std::uint8_t> subset, const Sam
     for (std::int64_t v = 0; v < graph_.vertices(); ++v) training_ += trains(v) ? 1 : 0;
     if (!sampling.has_pool()) return;
     refuse_too_many(sampling, draws_, graph_.vertices());
-    if (!sampling.coefficients) return;
     of_vertices_.assign(at(graph_.vertices()), 0);
+    if (!sampling.coefficients) return;
     of_sources_.assign(at(graph_.nonzeros()), 0);
     if (!graph_.symmetric) of_targets_.assign(at(graph_.nonzeros()), 0);
 }
@@ -97,7 +97,7 @@ void Pool::draw(const PoolRanks& ranks) {
         std::int64_t end = first;
         for (; end < batches() && wanted > 0; ++end) wanted -= sizes_[at(end)].vertices;
         // Takes back what is too much.
-        for (std::int64_t i = 0; sampling_.coefficients && i < std::ssize(round.drawn); ++i) {
+        for (std::int64_t i = 0; i < std::ssize(round.drawn); ++i) {
             if (first + ranks.rank + i * ranks.ranks >= end) add(round.drawn[at(i)], -1, round.rooms.front());
         }
         sizes_.resize(at(end));
@@ -163,15 +163,41 @@ BatchSize Pool::add(std::span<const std::int32_t> vertices, float count, Induced
         ++size.nonzeros;
         if (sampling_.coefficients) add_to(of_sources_[at(e)], count);
     });
-    if (sampling_.coefficients) {
-        for (const std::int32_t v : vertices) add_to(of_vertices_[at(v)], count);
-        if (!graph_.symmetric) {
-            room.visit(graph_.matrix(backward_matrix),
-                       [&](std::int64_t e, std::int64_t, std::int32_t) { add_to(of_targets_[at(e)], count); });
-        }
+    for (const std::int32_t v : vertices) add_to(of_vertices_[at(v)], count);
+    if (sampling_.coefficients && !graph_.symmetric) {
+        room.visit(graph_.matrix(backward_matrix),
+                   [&](std::int64_t e, std::int64_t, std::int32_t) { add_to(of_targets_[at(e)], count); });
     }
     room.choose({});
     return size;
+}
+
+std::int64_t Pool::uncovered_training() const {
+    std::int64_t uncovered = 0;
+    for (std::int64_t v = 0; v < std::ssize(of_vertices_); ++v) uncovered += trains(v) && of_vertices_[at(v)] == 0;
+    return uncovered;
+}
+
+bool Pool::is_isolated(std::int64_t vertex) const {
+    const auto has_loop_alone = [&](const data::Csr& matrix) {
+        const std::int64_t degree = matrix.degree(vertex);
+        return degree == 0 || (degree == 1 && matrix.column[at(matrix.row_start[at(vertex)])] == vertex);
+    };
+    const bool begins_none = has_loop_alone(graph_.matrix(backward_matrix));
+    return begins_none && (sampling_.sampler == Sampler::node || has_loop_alone(graph_.matrix(forward_matrix)));
+}
+
+std::int64_t Pool::isolated_training() const {
+    std::int64_t isolated = 0;
+    for (std::int64_t v = 0; v < std::ssize(of_vertices_); ++v)
+        isolated += trains(v) && of_vertices_[at(v)] == 0 && is_isolated(v);
+    return isolated;
+}
+
+void Pool::refuse_idle() const {
+    if (without_training() < std::ssize(sizes_)) return;
+    throw Error(ErrorCode::usage, "no batch has a training vertex, so nothing would be learned", "`sampler`",
+                "draw more, or walks or clusters, which have vertices without edges, too");
 }
 
 void Pool::take_means() {

@@ -36,8 +36,8 @@ struct PoolRanks {
 class Pool {
 public:
     // The graph outlives the pool; `subset` holds a Subset for each vertex; empty, all train. Takes 4 bytes for each
-    // nonzero and vertex where there are coefficients, and a graph of the training vertices where batches are of these.
-    // Throws what Draws throws, and Error{usage} for more than ten million batches and where no vertex trains.
+    // vertex and, where there are coefficients, nonzero, and a graph of the training vertices where batches are of
+    // these. Throws what Draws throws, and Error{usage} for more than ten million batches and where no vertex trains.
     Pool(const data::Graph& graph, std::vector<std::uint8_t> subset, const Sampling& sampling);
 
     // Draws and counts all batches, with the threads of the rank: about `coverage` visits of each nonzero by all ranks
@@ -55,6 +55,13 @@ public:
     const BatchMeans& means() const { return means_; }
     // As many as draw each vertex of the graph once in the mean, the same ones in a batch counted again.
     std::int64_t batches_of_epoch() const;
+    // Vertices that train, and those of them that no batch has.
+    std::int64_t training() const { return training_; }
+    std::int64_t uncovered_training() const;
+    // Those of these that have no edge to another vertex, by which some samplers draw; that begin none, for `node`.
+    std::int64_t isolated_training() const;
+    // Throws Error{usage} where no batch has a vertex that trains.
+    void refuse_idle() const;
     // Edges of the graph that no batch has: nonzeros of A^T. Counted where there are coefficients.
     std::int64_t uncovered() const { return uncovered_; }
     // Batches that have no training vertex.
@@ -63,8 +70,8 @@ public:
     // The graph that batches are drawn from, and the number in it of a vertex of the whole graph that it has.
     const data::Graph& sampled() const { return graph_; }
     std::int64_t sampled(std::int64_t vertex) const { return number_.empty() ? vertex : number_[at(vertex)]; }
-    // In how many batches a vertex of that graph, and the edge of a nonzero of A^T or A, are; where there are
-    // coefficients.
+    // In how many batches a vertex of that graph, and, where there are coefficients, the edge of a nonzero of A^T or A,
+    // are.
     std::int64_t batches_with(std::int64_t vertex) const {
         return sampling_.has_pool() ? static_cast<std::int64_t>(of_vertices_[at(vertex)]) : 1;
     }
@@ -101,6 +108,7 @@ private:
     float weight(MatrixId which, const data::Csr& matrix, std::int64_t nonzero) const;
     float counts_as(std::int64_t vertex, std::int64_t batch) const;
     bool trains(std::int64_t vertex) const;
+    bool is_isolated(std::int64_t vertex) const;
 
     std::int64_t vertex(std::int64_t sampled) const { return vertex_.empty() ? sampled : vertex_[at(sampled)]; }
 

@@ -12,22 +12,24 @@ Course::Course(const TrainOptions& options, bool keeps_values)
     if (options.start == nullptr) return;
     goes_on_ = true;
     runs_before_ = options.start->runs_before;
-    // Without the weights of its best epoch a checkpoint's accuracies are nothing to be compared with.
-    const bool judged = !options.keep_best || deploy::holds_best(options.start->tensors);
+    // Without the weights of its best epoch a checkpoint's validations are nothing to be compared with.
+    const bool same = options.start->best_by == options.best_by && deploy::holds_best(options.start->tensors);
+    const bool judged = !options.keep_best || same;
     for (const EpochRecord& record : options.start->epochs) {
         epochs_.push_back(record);
         rate_.add(record.loss);
         if (judged) judge(record);
     }
-    if (keeps_best_) best_values_ = deploy::best_values(options.start->tensors);
+    if (keeps_best_ && same) best_values_ = deploy::best_values(options.start->tensors);
     end_when_patience_is_out();
 }
 
-// Whether this epoch is better than all before. One without validation accuracy is not.
+// Whether this epoch is better than all before. One without validation is not.
 bool Course::judge(const EpochRecord& record) {
-    if (!record.valid_accuracy) return false;
+    const std::optional<double> good = goodness(record, options_.best_by);
+    if (!good) return false;
     ++since_best_;
-    if (best_ && *record.valid_accuracy <= epochs_[static_cast<std::size_t>(*best_ - 1)].valid_accuracy) return false;
+    if (best_ && *good <= goodness(epochs_[static_cast<std::size_t>(*best_ - 1)], options_.best_by)) return false;
     best_ = record.epoch;
     since_best_ = 0;
     return true;
@@ -56,11 +58,14 @@ void Course::add(const EpochRecord& record, const exec::ModelState& state) {
 
 void Course::end_when_patience_is_out() {
     if (!options_.patience || since_best_ < *options_.patience || is_over()) return;
-    end(Ending::patience, "no better validation accuracy in " + std::to_string(since_best_) + " evaluations");
+    const std::string better =
+        options_.best_by == BestBy::loss ? "lower validation loss" : "better validation accuracy";
+    end(Ending::patience, "no " + better + " in " + std::to_string(since_best_) + " evaluations");
 }
 
 TrainingState Course::state(const exec::ModelState& state, const TuningLog& tuning) const {
-    TrainingState all{epochs_.back().epoch, deploy::values_of(state, true), epochs_, tuning, runs_before_};
+    TrainingState all{epochs_.back().epoch, deploy::values_of(state, true), epochs_, tuning, options_.best_by,
+                      runs_before_};
     for (const NamedTensor& value : best_values_) {
         all.tensors.push_back({deploy::best_prefix + value.name, value.shape, value.values});
     }
@@ -71,8 +76,8 @@ void Course::report(RunReport& report) const {
     report.seed = seed();
     if (options_.runs > 1) {
         for (std::size_t i = 0; i < runs_before_.size(); ++i)
-            report.runs.push_back(seed_run(options_.seed + i, runs_before_[i]));
-        report.runs.push_back(seed_run(seed(), epochs_));
+            report.runs.push_back(seed_run(options_.seed + i, runs_before_[i], options_.best_by));
+        report.runs.push_back(seed_run(seed(), epochs_, options_.best_by));
         report.spreads = spreads_of(report.runs);
     }
     report.epochs = epochs_;

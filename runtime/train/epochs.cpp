@@ -60,9 +60,11 @@ void Epochs::check_weights() {
     }
 }
 
+// An epoch that a signal makes the last is evaluated no earlier than it would have been, so that the run that goes on
+// has the evaluations of one that was not interrupted.
 bool Epochs::evaluation_due(std::int64_t epoch, std::int64_t eval_every) const {
-    return eval_every > 0 && course_.ending() != Ending::diverged &&
-           (epoch % eval_every == 0 || course_.is_last(epoch));
+    if (eval_every == 0 || course_.ending() == Ending::diverged) return false;
+    return epoch % eval_every == 0 || (course_.is_last(epoch) && course_.ending() != Ending::interrupted);
 }
 
 void Epochs::evaluate(EpochRecord& record) {
@@ -78,6 +80,9 @@ void Epochs::evaluate(EpochRecord& record) {
     record.train_accuracy = share(data::train);
     record.valid_accuracy = share(data::valid);
     record.test_accuracy = share(data::test);
+    const double valid_loss = deployment_.executor().valid_loss_sum();
+    if (record.valid_accuracy && std::isfinite(valid_loss))
+        record.valid_loss = valid_loss / static_cast<double>(dataset_.labelled(data::valid));
 }
 
 void Epochs::finish(EpochRecord record, std::int64_t eval_every, const TuningLog& log) {

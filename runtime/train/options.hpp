@@ -30,8 +30,9 @@ struct TrainOptions : deploy::RunOptions {
     std::optional<std::int64_t> eval_every;
     // Epochs each candidate is tried for; 0: no tuning. Unset: chosen from the number of epochs, none below 20.
     std::optional<std::int64_t> autotune;
-    bool keep_best = false;                // keep the weights of the best validation accuracy beside the last ones
-    std::optional<std::int64_t> patience;  // evaluations without a better validation accuracy that end the run
+    bool keep_best = false;                // keep the weights of the best validation beside the last ones
+    BestBy best_by = BestBy::accuracy;     // the best validation is
+    std::optional<std::int64_t> patience;  // evaluations without a better validation that end the run
     // The state after which training goes on, instead of beginning at epoch 1; checked with deploy::check_values().
     const TrainingState* start = nullptr;
 

@@ -5,14 +5,20 @@
 
 namespace gnnplan::train {
 
-SeedRun seed_run(std::uint64_t seed, const std::vector<EpochRecord>& epochs) {
+std::optional<double> goodness(const EpochRecord& epoch, BestBy by) {
+    if (by == BestBy::accuracy) return epoch.valid_accuracy;
+    return epoch.valid_loss ? std::optional(-*epoch.valid_loss) : std::nullopt;
+}
+
+SeedRun seed_run(std::uint64_t seed, const std::vector<EpochRecord>& epochs, BestBy by) {
     SeedRun run{seed, std::ssize(epochs), epochs.back().loss};
+    std::optional<double> best;
     for (const EpochRecord& epoch : epochs) {
         const bool evaluated = epoch.train_accuracy || epoch.valid_accuracy || epoch.test_accuracy;
-        const bool better = !run.best || epoch.valid_accuracy > run.accuracies.valid;
-        if (!evaluated || !better) continue;
+        const std::optional<double> good = goodness(epoch, by);
+        if (!evaluated || (best && !(good > best))) continue;
         run.accuracies = {epoch.train_accuracy, epoch.valid_accuracy, epoch.test_accuracy};
-        if (epoch.valid_accuracy) run.best = epoch.epoch;
+        if (good) run.best = epoch.epoch, best = good;
     }
     return run;
 }

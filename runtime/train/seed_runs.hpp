@@ -4,13 +4,16 @@
 #include <gnnplan/ir/measurement.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace gnnplan::train {
 
+// How good an epoch's validation is, the higher the better; unset: there was none.
+std::optional<double> goodness(const EpochRecord& epoch, BestBy by);
 // Of at least one epoch.
-SeedRun seed_run(std::uint64_t seed, const std::vector<EpochRecord>& epochs);
+SeedRun seed_run(std::uint64_t seed, const std::vector<EpochRecord>& epochs, BestBy by);
 AccuracySpreads spreads_of(std::span<const SeedRun> runs);
 
 }  // namespace gnnplan::train

@@ -96,6 +96,9 @@ TEST_F(AlteredValues, AreSeen) {
     wrong = runs;
     wrong[0].correct[2] += 1;
     expect_refused(wrong);
+    wrong = runs;
+    wrong[0].valid_loss *= 1.01;
+    expect_refused(wrong);
 }
 
 // A model that weighs edges, on 2x2 ranks. Steps that are altered still fit each other.

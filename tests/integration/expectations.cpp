@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/graph/subset.hpp"
 #include "tests/support/compare.hpp"
 
 namespace gnnplan::testing {
@@ -22,18 +23,21 @@ double largest(const std::vector<double>& values) {
     return result;
 }
 
-// Correctly classified vertices of train, valid and test, without dropout.
-std::array<double, 3> count_correct(const TestProblem& problem, const Parameters& parameters) {
+// Correctly classified vertices of train, valid and test, and the losses of the validation vertices, without dropout.
+void expect_evaluation(const TestProblem& problem, const Parameters& parameters, Expected& expected) {
     const LossAndGradient evaluated = loss_and_gradient(problem.serial(), SerialSettings{}, parameters, 1);
     const auto classes = problem.widths().back();
-    std::array<double, 3> correct{};
     for (std::int64_t v = 0; v < problem.dataset().vertices(); ++v) {
         const auto row = evaluated.logits.begin() + v * classes;
         const std::uint8_t subset = problem.dataset().subset()[static_cast<std::size_t>(v)];
         const std::int32_t label = problem.dataset().labels()[static_cast<std::size_t>(v)];
-        if (subset < 3 && std::max_element(row, row + classes) - row == label) correct[subset] += 1;
+        const auto largest = std::max_element(row, row + classes);
+        if (subset < 3 && largest - row == label) expected.correct[subset] += 1;
+        if (subset != data::valid || label < 0) continue;
+        double sum = 0;
+        for (auto z = row; z != row + classes; ++z) sum += std::exp(*z - *largest);
+        expected.valid_loss += std::log(sum) - (row[label] - *largest);
     }
-    return correct;
 }
 
 // The error that rounding leaves in a gradient whose terms cancel, as those of attention do where a vertex has one
@@ -125,7 +129,7 @@ Expected expect_of(const TestProblem& problem, const SerialProblem& trains, int 
     expected.relative = 4e-5 * problem.serial().layers();
     const Parameters initial = initial_parameters(problem.serial(), run_seed);
     expected.epochs = train(trains, settings, initial, epochs);
-    expected.correct = count_correct(problem, expected.epochs.back().after);
+    expect_evaluation(problem, expected.epochs.back().after, expected);
     for (const SerialEpoch& epoch : expected.epochs) EXPECT_GT(epoch.before.kink_distance, 5e-6) << problem.name();
     return expected;
 }
@@ -137,6 +141,7 @@ void check_rank(const TestProblem& problem, const RankRun& run, const Expected& 
         check_epoch(problem, run.epochs[e], expected, e);
     }
     EXPECT_EQ(run.correct, expected.correct);
+    EXPECT_TRUE(close(run.valid_loss, expected.valid_loss, expected.relative));
 }
 
 void check_values(const TestProblem& problem, const std::vector<RankRun>& runs, const Expected& expected) {

@@ -21,6 +21,7 @@ namespace gnnplan::testing {
 struct Expected {
     std::vector<SerialEpoch> epochs;
     std::array<double, 3> correct{};
+    double valid_loss = 0;
     double relative = 0;
 };
 

@@ -111,6 +111,7 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
         executor.drain();
         run.evaluation = executor.run(Phase::evaluation, pass_settings(problem, 0, false));
         run.correct = executor.correct();
+        run.valid_loss = executor.valid_loss_sum();
     }
     const MemoryPlan memory = plan_memory(schedule, *counts, comm.rank());
     const bool on_host = !device->memory().accelerator;

@@ -230,5 +230,29 @@ TEST_P(CountCorrect, OfNans) {
     EXPECT_EQ(got, (std::array<double, 3>{1, 1, 1}));
 }
 
+TEST_P(CountCorrect, CrossEntropyOfASplitIsThatOfTheReference) {
+    std::mt19937 random(3);
+    for (const std::int64_t rows : {0, 1, 100, 1000}) {
+        for (const std::int64_t columns : {1, 3, 41}) {
+            std::vector<std::int32_t> label;
+            std::vector<std::uint8_t> split;
+            for (std::int64_t i = 0; i < rows; ++i) {
+                label.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(columns + 1)) - 1);
+                split.push_back(static_cast<std::uint8_t>(random() % 4));
+            }
+            Owned logits = Owned(rows, columns, 1).fill(random, 30);
+            if (rows > 0) logits.at(0, 0) = 1e30F;  // whose exponential no float has
+            for (std::uint8_t of = 0; of < 3; ++of) {
+                std::array<double, 1> got = {7};
+                double want = 7;
+                run(&Table::cross_entropy, logits.view(), std::span<const std::int32_t>(label),
+                    std::span<const std::uint8_t>(split), of, std::span<double>(got));
+                reference_table().cross_entropy(logits.view(), label.data(), split.data(), of, &want);
+                EXPECT_NEAR(got[0], want, 1e-6 * std::abs(want)) << rows << " x " << columns;
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace gnnplan::kernels::testing

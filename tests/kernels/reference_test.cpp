@@ -112,6 +112,12 @@ TEST(Reference, ColumnSumCountAndCopy) {
     std::array<double, 3> correct = {10, 20, 30};
     reference_table().count_correct({g.data(), 3, 3, 3}, label.data(), subset.data(), correct.data());
     EXPECT_THAT(correct, ElementsAre(1, 0, 2));  // of the two sevens of row 1 the first wins, and it is the label
+    double entropy = -1;
+    const std::vector<float> z = {0, std::log(3.0F), 5, 5, 1, 2};
+    const std::array<std::int32_t, 3> of_rows = {0, 1, -1};
+    const std::array<std::uint8_t, 3> parts = {1, 1, 1};
+    reference_table().cross_entropy({z.data(), 3, 2, 2}, of_rows.data(), parts.data(), 1, &entropy);
+    EXPECT_NEAR(entropy, std::log(4.0) + std::log(2.0), 1e-7) << "the last row has no label";
     std::vector<float> to(6, 0);
     reference_table().copy({g.data(), 3, 2, 3}, {to.data(), 3, 2, 2});
     EXPECT_THAT(to, ElementsAre(1, 5, 3, 7, -4, 0));

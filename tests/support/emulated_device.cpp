@@ -250,6 +250,7 @@ constexpr Table queued_table = {
     .softmax_totals = Queued<&Table::softmax_totals>::call,
     .softmax_gradient = Queued<&Table::softmax_gradient>::call,
     .count_correct = Queued<&Table::count_correct>::call,
+    .cross_entropy = Queued<&Table::cross_entropy>::call,
     .column_sum = Queued<&Table::column_sum>::call,
     .update = Queued<&Table::update>::call,
     .divide = Queued<&Table::divide>::call,

@@ -7,6 +7,7 @@
 #include "planner/io/fingerprint.hpp"
 #include "planner/io/plan.hpp"
 #include "planner/io/report.hpp"
+#include "planner/io/sampling_words.hpp"
 #include "planner/io/schema.hpp"
 #include "tools/advise/configuration_text.hpp"
 #include "tools/advise/evidence.hpp"
@@ -25,7 +26,11 @@
 namespace gnnplan::tools {
 namespace {
 
-std::vector<std::pair<std::string, std::string>> configuration_of(const Configuration& c) {
+using Words = std::vector<std::pair<std::string, std::string>>;
+
+void add(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
+
+Words configuration_of(const Configuration& c) {
     return {{"scheme", scheme_of(c)},
             {"grid", c.grid.text()},
             {"replication", std::to_string(replication_of(c))},
@@ -42,7 +47,7 @@ std::string neighbours_text(const ProblemRecord& problem) {
     return problem.fanout.empty() ? "all" : fmt::format("{}", fmt::join(problem.fanout, ","));
 }
 
-std::vector<std::pair<std::string, std::string>> settings_of(const std::optional<RunSettings>& settings) {
+Words settings_of(const std::optional<RunSettings>& settings) {
     if (!settings) return {};
     const auto yes_or_no = [](bool value) { return std::string(value ? "yes" : "no"); };
     return {{"epochs asked for", std::to_string(settings->epochs)},
@@ -56,19 +61,19 @@ std::vector<std::pair<std::string, std::string>> settings_of(const std::optional
             {"input dropout", fmt::format("{}", settings->input_dropout)},
             {"feature normalisation", settings->feature_norm},
             {"best weights kept", yes_or_no(settings->keep_best)},
+            {"best by", settings->best_by == BestBy::loss ? "loss" : "accuracy"},
             {"patience", settings->patience ? std::to_string(*settings->patience) : "none"},
             {"first weights", settings->first_weights.value_or("drawn")}};
 }
 
 // The value under `name`, nullptr when the side does not say.
-const std::string* find(const std::vector<std::pair<std::string, std::string>>& pairs, const std::string& name) {
+const std::string* find(const Words& pairs, const std::string& name) {
     const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.first == name; });
     return found == pairs.end() ? nullptr : &found->second;
 }
 
 // The values that both sides have and that differ.
-std::vector<Difference> differences(const std::vector<std::pair<std::string, std::string>>& a,
-                                    const std::vector<std::pair<std::string, std::string>>& b) {
+std::vector<Difference> differences(const Words& a, const Words& b) {
     std::vector<Difference> found;
     for (const auto& [name, value] : a) {
         const std::string* other = find(b, name);
@@ -129,8 +134,8 @@ Side side_of(const Plan& plan) {
                     {"space", plan.problem.space},
                     {"machine", plan.machine.name},
                     {"machine fingerprint", io::machine_fingerprint(plan.machine)}};
-    // A plan from sizes knows no graph to take a fingerprint of.
-    std::erase_if(side.problem, [](const auto& pair) { return pair.second.empty(); });
+    if (plan.problem.task == Task::train) add(side.problem, io::words_of(plan.problem.batches));
+    std::erase_if(side.problem, [](const auto& pair) { return pair.second.empty(); });  // sizes have no fingerprint
     side.configuration = configuration_of(chosen.configuration);
     side.other_results = other_results(chosen.configuration);
     side.configuration.insert(side.configuration.begin(),
@@ -160,6 +165,9 @@ Side side_of(const RunReport& report) {
         {"threads", std::to_string(report.threads)},     {"backend", report.backend},
         {"communicator", report.communicator},           {"seed", std::to_string(report.seed)},
         {"epochs", std::to_string(report.epochs.size())}};
+    if (report.task == Task::train && !report.batches) add(side.problem, io::words_of(std::nullopt));
+    if (report.batches && report.batches->sampling)
+        add(side.problem, io::words_of(Batches{*report.batches->sampling, report.batches->per_update}));
     std::erase_if(side.problem, [](const auto& pair) { return pair.second.empty(); });
     side.course = course_text(report);
     side.ending = report.ending;

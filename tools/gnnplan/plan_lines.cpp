@@ -58,29 +58,45 @@ std::string cut_line(const Plan& plan, const GraphStats& graph) {
 
 namespace {
 
-// The nonzeros that batches of the pool leave out, and how to have more of them.
+std::string counted(std::int64_t number, const char* one, const char* many) {
+    return format_count(number) + (number == 1 ? one : many);
+}
+
+// The training vertices and the nonzeros that no batch of the pool has, and how to have more of them.
 std::string uncovered_words(const sample::Pool& pool) {
-    if (pool.uncovered() == 0) return "";
+    const Sampler sampler = pool.sampling().sampler;
+    const bool by_edges = (sampler == Sampler::node || sampler == Sampler::edge) && pool.isolated_training() > 0;
+    std::string words;
+    const std::int64_t idle = pool.uncovered_training(), nonzeros = pool.uncovered();
+    if (idle > 0) {
+        words += fmt::format("; {} of {} training vertices are in no batch{}", format_count(idle),
+                             format_count(pool.training()),
+                             by_edges ? ", as batches are drawn by edges: walks and clusters have vertices without, too"
+                                      : ": raise --coverage, or draw more");
+    }
+    if (nonzeros == 0) return words;
     constexpr double many = 0.05;
-    const double share = static_cast<double>(pool.uncovered()) / static_cast<double>(pool.sampled().nonzeros());
-    const std::string how = pool.sampling().sampler == Sampler::cluster ? "draw more parts for a batch, or have fewer"
-                                                                        : "raise --coverage, or draw more";
-    return fmt::format("; {} nonzeros ({:.1f} %) are in no batch{}", format_count(pool.uncovered()), 100 * share,
-                       share > many ? ", so nothing learns from them: " + how : "");
+    const double share = static_cast<double>(nonzeros) / static_cast<double>(pool.sampled().nonzeros());
+    words += fmt::format("; {} ({:.1f} %) {} in no batch", counted(nonzeros, " nonzero", " nonzeros"), 100 * share,
+                         nonzeros == 1 ? "is" : "are");
+    if (share <= many || (idle > 0 && by_edges)) return words;
+    return words + ", so nothing learns from them: " +
+           (sampler == Sampler::cluster ? "draw more parts for a batch, or have fewer"
+                                        : "raise --coverage, or draw more");
 }
 
 // How many batches there are, and what they leave out; of sizes alone nobody knows.
 std::string pool_words(const GraphStats& numbered, int per_update) {
-    const auto* counted = dynamic_cast<const data::NumberedCounts*>(&numbered);
-    const sample::Pool* pool = counted != nullptr ? counted->pool() : nullptr;
+    const auto* of_data = dynamic_cast<const data::NumberedCounts*>(&numbered);
+    const sample::Pool* pool = of_data != nullptr ? of_data->pool() : nullptr;
     if (pool == nullptr) return ", were all vertices alike: batches of skewed graphs have more";
-    const double batches = static_cast<double>(pool->sampled().vertices()) / pool->means().vertices;
-    const auto updates = static_cast<std::int64_t>(std::ceil(batches / per_update));
     std::string words = fmt::format(", of a pool of {}", format_count(pool->batches())) + uncovered_words(*pool);
     if (const std::int64_t idle = pool->without_training(); idle > 0)
-        words += fmt::format("; {} of the batches have no training vertex", format_count(idle));
-    return words + (updates == 1 ? "; an update meets each vertex once on average"
-                                 : fmt::format("; {} updates meet each vertex once on average", format_count(updates)));
+        words += fmt::format("; {} no training vertex", counted(idle, " batch has", " batches have"));
+    const double times = per_update * pool->means().vertices / static_cast<double>(pool->sampled().vertices());
+    if (times > 1.5) return words + fmt::format("; an update meets each vertex {:.0f} times on average", times);
+    const auto updates = static_cast<std::int64_t>(std::ceil(1 / times));
+    return words + "; " + counted(updates, " update meets", " updates meet") + " each vertex once on average";
 }
 
 // The batches that updates are of.
@@ -90,9 +106,6 @@ std::string batches_line(const Plan& plan, const GraphStats& graph) {
     const auto numbered = graph.numbered(schedule.numbering);
     const BatchMeans mean = numbered->batch_means();
     const auto whole = [](double number) { return format_count(std::llround(number)); };
-    const auto counted = [&](double number, const char* one, const char* many) {
-        return whole(number) + (std::llround(number) == 1 ? one : many);
-    };
     const Sampling& sampling = plan.problem.batches->sampling;
     if (!sampling.has_pool()) {
         return labelled("draws", fmt::format("{} in-neighbours of each vertex, anew for each epoch, which all layers "
@@ -101,11 +114,12 @@ std::string batches_line(const Plan& plan, const GraphStats& graph) {
                                              whole(mean.nonzeros), format_count(graph.nonzeros())));
     }
     const int per_update = plan.problem.batches->per_update, groups = schedule.grid.x, ranks = schedule.grid.y;
-    return labelled("batches",
-                    fmt::format("an epoch is one update, of {}, on {} of {}; {} and {} a batch on average{}",
-                                counted(per_update, " batch", " batches"), counted(groups, " group", " groups"),
-                                counted(ranks, " rank", " ranks"), counted(mean.vertices, " vertex", " vertices"),
-                                counted(mean.nonzeros, " nonzero", " nonzeros"), pool_words(*numbered, per_update)));
+    return labelled(
+        "batches",
+        fmt::format("an epoch is one update, of {}, on {} of {}; {} and {} a batch on average{}",
+                    counted(per_update, " batch", " batches"), counted(groups, " group", " groups"),
+                    counted(ranks, " rank", " ranks"), counted(std::llround(mean.vertices), " vertex", " vertices"),
+                    counted(std::llround(mean.nonzeros), " nonzero", " nonzeros"), pool_words(*numbered, per_update)));
 }
 
 // The neighbours that layers draw, and how much of the graph that leaves.

@@ -96,10 +96,9 @@ public:
             if (point->best) panel.series.push_back(front(*point, name, point == fastest || !rivals(shown)));
         }
         if (limits.size() <= most_limits) {
-            for (const std::int64_t bytes : limits) {
+            for (const std::int64_t bytes : limits)
                 panel.limits.push_back(
                     {static_cast<double>(bytes) / units_.memory.size, "limit " + format_memory(bytes)});
-            }
         }
         choose_logs(panel, true);
         return panel;

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -85,9 +86,14 @@ void add_checkpoints(CLI::App& app, RunFlags& flags) {
     add_path(app, "--save-layers", flags.save_layers, "DIR",
              "Inference: write each layer's output of every vertex into this folder, for --resume");
     app.add_flag("--keep-best", flags.keep_best,
-                 "Keep the weights of the best validation accuracy; --save-weights writes these");
-    add_count(app, "--patience", flags.patience,
-              "End the run after N evaluations without a better validation accuracy");
+                 "Keep the weights of the best validation; --save-weights writes these");
+    app.add_option("--best-by", flags.best_by,
+                   "The validation that is the best has the highest accuracy, or the lowest loss (for --keep-best, "
+                   "--patience and --runs)")
+        ->check(CLI::IsMember({"accuracy", "loss"}))
+        ->type_name("accuracy|loss")
+        ->default_str("accuracy");
+    add_count(app, "--patience", flags.patience, "End the run after N evaluations without a better validation");
     add_duration(
         app, "--time-limit", flags.time_limit,
         "End the run before this much time has passed since the process was started, with a checkpoint and the "
@@ -170,6 +176,7 @@ void check_inference_flags(const RunFlags& flags) {
                                                         {flags.checkpoint_every.has_value(), "--checkpoint-every"},
                                                         {flags.save_weights.has_value(), "--save-weights"},
                                                         {flags.keep_best, "--keep-best"},
+                                                        {flags.best_by.has_value(), "--best-by"},
                                                         {flags.patience.has_value(), "--patience"},
                                                         {flags.time_limit.has_value(), "--time-limit"},
                                                         {flags.metrics.has_value(), "--metrics"}};
@@ -217,6 +224,24 @@ void check_optimiser(const RunFlags& flags, const RunRecord& run, const RunRecor
         flags.question.optimizer ? "--optimizer" : "--momentum", "plan again with --optimizer and --momentum as here");
 }
 
+// Whether evaluations add up the loss of the validation vertices, as plans of earlier versions do not.
+bool evaluates_loss(const Schedule& schedule) {
+    return std::ranges::any_of(schedule.steps, [&](const Step& step) {
+        const auto* score = std::get_if<ScoreStep>(&step.operation);
+        return score != nullptr && tensor_of(schedule, score->counts).columns > 3;
+    });
+}
+
+void check_best_by(const RunFlags& flags, const Schedule& schedule) {
+    if (!flags.best_by) return;
+    if (!flags.keep_best && !flags.patience && flags.runs == 1)
+        throw Error(ErrorCode::usage, "nothing asks which validation is the best", "--best-by",
+                    "add --keep-best, --patience or --runs, or leave it out");
+    if (flags.best_by == "loss" && !evaluates_loss(schedule))
+        throw Error(ErrorCode::mismatch, "evaluations of this plan add up no losses, as it is of an earlier version",
+                    "--best-by loss", "plan again");
+}
+
 // Flags that have no use without others.
 void check_together(const RunFlags& flags, const RunRecord& run) {
     if ((flags.keep_best || flags.patience) && run.eval_every == 0) {
@@ -244,6 +269,9 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int t
     train::TrainOptions options;
     options.epochs = run.epochs;
     options.runs = static_cast<int>(flags.runs);
+    if (flags.seed > std::numeric_limits<std::int64_t>::max() - (flags.runs - 1))
+        throw Error(ErrorCode::usage, "the last of so many seeds is above the largest", "--runs",
+                    "begin with a lower --seed");
     options.momentum = run.momentum;
     options.seed = static_cast<std::uint64_t>(flags.seed);
     options.learning_rate = flags.learning_rate.value_or(options.learning_rate);
@@ -260,6 +288,8 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int t
     options.eval_every = run.eval_every;
     options.autotune = flags.autotune;
     options.keep_best = flags.keep_best;
+    check_best_by(flags, plan.candidates.front().schedule);
+    options.best_by = flags.best_by == "loss" ? BestBy::loss : BestBy::accuracy;
     options.patience = flags.patience;
     check_together(flags, run);
     options.product_kernel = flags.spmm;

@@ -32,6 +32,7 @@ struct RunFlags {
     std::optional<std::string> resume;  // a file, a folder, or "auto"
     std::optional<std::string> load_weights, save_weights, save_logits, save_layers;
     bool keep_best = false;
+    std::optional<std::string> best_by;
     std::optional<std::int64_t> patience;
     std::optional<std::int64_t> time_limit;  // seconds
     std::int64_t timeout = 600;              // seconds; 0: none

@@ -170,18 +170,20 @@ std::string time_lines(const RunReport& report, const Machine& machine) {
 std::string batches_line(const RunReport& report, const Machine& machine) {
     if (!report.batches) return "";
     const BatchTotals& batches = *report.batches;
-    return labelled(
-        "batches",
-        fmt::format("of an update {}: drawing {}{}, cutting {}; {} predicted for both", batches.per_update,
-                    format_seconds(batches.draw_seconds), batches.drawn_ahead ? " (while the one before trains)" : "",
-                    format_seconds(batches.cut_seconds), format_seconds(batches.predicted_seconds, machine)),
-        text_begin);
+    return labelled("batches",
+                    fmt::format("of an update {}: {} {}, cutting {}; {} predicted for both", batches.per_update,
+                                batches.drawn_ahead ? "waiting for those that are drawn ahead" : "drawing",
+                                format_seconds(batches.draw_seconds), format_seconds(batches.cut_seconds),
+                                format_seconds(batches.predicted_seconds, machine)),
+                    text_begin);
 }
 
 std::string best_line(const RunReport& report) {
     if (!report.best_epoch) return "";
-    return fmt::format("best        epoch {}: {}\n", *report.best_epoch,
-                       describe(report.epochs[static_cast<std::size_t>(*report.best_epoch - 1)]));
+    const EpochRecord& best = report.epochs[static_cast<std::size_t>(*report.best_epoch - 1)];
+    const bool by_loss = report.settings && report.settings->best_by == BestBy::loss && best.valid_loss;
+    return fmt::format("best        epoch {}: {}{}\n", *report.best_epoch, describe(best),
+                       by_loss ? "  valid loss " + format_loss(*best.valid_loss) : "");
 }
 
 std::string outcome_of_training(const RunReport& report, bool color) {

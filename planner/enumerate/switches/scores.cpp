@@ -39,7 +39,7 @@ void check_scores(const Asked& asked) {
     if (asked.batches && asked.pins.scores == Scores::dealt_rows)
         throw Error(ErrorCode::usage,
                     "ranks do not tell each other for every update which rows of its batches or draws they need",
-                    "`scores`", "say `scores columns` or `scores whole_rows`");
+                    "`scores`", "say `scores columns` or `scores whole-rows`");
 }
 
 }  // namespace

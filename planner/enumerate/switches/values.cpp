@@ -30,7 +30,7 @@ void check_values(const Asked& asked) {
                     "use `values stored`, or `fanout full`");
     if (are_weights(asked))
         throw Error(ErrorCode::usage, "edges that are drawn have weights, so values are no products of two scales",
-                    "`values`", "use `values stored`, or `coefficients off`");
+                    "`values`", "use `values stored`");
 }
 
 std::optional<LeftOut> without_factored(const Asked& asked, const std::vector<Distribution>&) {

@@ -80,7 +80,7 @@ TEST(Report, SettingsMayBeMissing) {
         json::parse(R"({"epochs": 200, "learning_rate": 0.01, "lr_schedule": "step:100:0.5", "weight_decay": 0.0005,
                                         "decay_all": false, "decay": "weight=0.5", "dropout": 0.5,
                                         "input_dropout": 0.25,
-                                        "feature_norm": "row", "keep_best": true, "patience": 10,
+                                        "feature_norm": "row", "keep_best": true, "best_by": "loss", "patience": 10,
                                         "first_weights": "w.safetensors"})"));
     report.settings.reset();
     const std::string without = write_report(report);

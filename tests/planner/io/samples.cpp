@@ -245,8 +245,8 @@ RunReport sample_report() {
     report.tool_version = "0.1.0";
     report.command_line = "gnnrun plan.json";
     report.seed = ~std::uint64_t{0};
-    report.settings = {200,  0.01, "step:100:0.5", 5e-4, false, "weight=0.5",   Optimiser::adam, 0, 0.5,
-                       0.25, 0,    "row",          true, 10,    "w.safetensors"};
+    report.settings = {200,  0.01, "step:100:0.5", 5e-4, false,        "weight=0.5", Optimiser::adam, 0, 0.5,
+                       0.25, 0,    "row",          true, BestBy::loss, 10,           "w.safetensors"};
     report.ranks = 4;
     report.threads = 2;
     report.communicator = "threads";

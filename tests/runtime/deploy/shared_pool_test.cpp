@@ -45,19 +45,22 @@ TEST(DrawTogether, CountsWhatARankCountsAlone) {
                     EXPECT_EQ(pool->means().looked_at, alone.means().looked_at);
                     EXPECT_EQ(step.expected_bytes, step.traffic.sent_bytes);
                     sent += step.traffic.sent_bytes;
-                    if (!sampling.coefficients || !sampling.has_pool()) return;
+                    EXPECT_EQ(pool->uncovered_training(), alone.uncovered_training());
+                    if (!sampling.has_pool()) return;
                     for (std::int64_t v = 0; v < dataset.vertices(); ++v)
                         ASSERT_EQ(pool->batches_with(v), alone.batches_with(v)) << v;
+                    if (!sampling.coefficients) return;
                     for (const MatrixId matrix : {forward_matrix, backward_matrix}) {
                         for (std::int64_t e = 0; e < dataset.nonzeros(); ++e)
                             ASSERT_EQ(pool->batches_with(matrix, e), alone.batches_with(matrix, e)) << e;
                     }
                 });
                 // The counts of vertices, and of the nonzeros of each matrix, in a ring.
-                const std::int64_t counts = dataset.vertices() + (directed ? 2 : 1) * dataset.nonzeros();
+                const std::int64_t edges = sampling.coefficients ? (directed ? 2 : 1) * dataset.nonzeros() : 0;
+                const std::int64_t counts = dataset.vertices() + edges;
                 std::int64_t sizes = 0;
                 for (const std::int64_t values : alone.added_sizes(ranks)) sizes += values;
-                const bool counted = sampling.has_pool() && sampling.coefficients;
+                const bool counted = sampling.has_pool();
                 EXPECT_EQ(sent, 2 * (ranks - 1) * (8 * sizes + (counted ? 4 * counts : 0)));
             }
         }

@@ -106,12 +106,15 @@ TEST(Pool, CountsItsBatches) {
         }
         EXPECT_GE(drawn, sampling.coverage * graph.vertices());
         EXPECT_LT(before_last, sampling.coverage * graph.vertices()) << "a batch too many";
-        if (!sampling.coefficients) return;
+        std::int64_t idle = 0;
         for (std::int64_t v = 0; v < graph.vertices(); ++v) {
             std::int64_t batches = 0;
             for (const auto& batch : has) batches += batch[at(v)] ? 1 : 0;
             EXPECT_EQ(pool.batches_with(v), batches);
+            idle += batches == 0 && subset[at(v)] == 0 ? 1 : 0;
         }
+        EXPECT_EQ(pool.uncovered_training(), idle);
+        if (!sampling.coefficients) return;
         std::int64_t uncovered = 0;
         for (const MatrixId which : {forward_matrix, backward_matrix}) {
             for (const Entry& e : entries(graph.matrix(which))) {
@@ -400,6 +403,26 @@ TEST(Walk, MeetsEachBatchOnceInEachRound) {
     EXPECT_EQ(again.of_update(4, 3), (std::vector<std::int64_t>(all.begin() + 12, all.begin() + 15)))
         << "an update's batches do not depend on those asked for before";
     EXPECT_NE(all, of_other);
+}
+
+// Without a training vertex in any batch nothing would be learned: those of this graph that train have no edges.
+TEST(Pool, IsRefusedWhereNoBatchTrains) {
+    const Graph graph = data::testing::random_graph(40, 10, false, false, 5);
+    std::vector<std::uint8_t> subset(40, 1);
+    std::int64_t training = 0;
+    for (std::int64_t v = 0; v < 40; ++v) {
+        if (graph.out.degree(v) == 0) subset[at(v)] = 0, ++training;
+    }
+    ASSERT_GT(training, 5);
+    Pool by_edges(graph, subset, {.sampler = Sampler::node, .budget = 5, .coverage = 20});
+    by_edges.draw();
+    EXPECT_EQ(by_edges.uncovered_training(), training);
+    EXPECT_EQ(by_edges.isolated_training(), training);
+    EXPECT_THROW(by_edges.refuse_idle(), Error);
+    Pool walks(graph, subset, {.sampler = Sampler::walk, .budget = 5, .walk_length = 1, .coverage = 20});
+    walks.draw();
+    EXPECT_EQ(walks.uncovered_training(), 0);
+    EXPECT_NO_THROW(walks.refuse_idle());
 }
 
 }  // namespace

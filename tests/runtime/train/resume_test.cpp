@@ -5,7 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace gnnplan::train {
 namespace {
@@ -51,6 +53,22 @@ TEST_F(Resume, TheSamePlanGivesTheSameBits) {
         EXPECT_EQ(rest[0].report.epochs.back().test_accuracy, whole[0].report.epochs.back().test_accuracy);
         EXPECT_EQ(rest[0].states.back().epoch, 12);
     }
+}
+
+// An interruption evaluates nothing that would not have been: neither the best epoch nor patience may know of it.
+TEST_F(Resume, HasTheEvaluationsOfARunThatWasNotInterrupted) {
+    options_.eval_every = 5;
+    const Plan plan = this->plan(2, {{2, 6}});
+    const auto whole = run(plan);
+    const auto interrupted = testing::train_ranks(
+        plan, dataset_, options_, testing::steady_tick,
+        [](int, std::int64_t asked) { return asked == 7 ? std::optional<std::string>("told to") : std::nullopt; });
+    ASSERT_EQ(interrupted[0].report.ending, Ending::interrupted);
+    EXPECT_FALSE(interrupted[0].report.epochs.back().valid_accuracy);
+    options_.start = &interrupted[0].states.back();
+    const auto rest = run(plan);
+    for (std::size_t i = 0; i < 12; ++i)
+        EXPECT_EQ(rest[0].report.epochs[i].valid_accuracy, whole[0].report.epochs[i].valid_accuracy) << i + 1;
 }
 
 // Rates follow from the losses of all epochs, those before the checkpoint too.
@@ -110,6 +128,57 @@ TEST_F(Resume, TuningGoesOnWhereItWas) {
     Plan other = plan;
     other.fingerprints.content = "xxh64:2";
     EXPECT_EQ(after(4, other).candidates, (std::vector<int>{0, 1, 2, 1})) << "another plan's candidates are tried anew";
+}
+
+// The best epoch is then that of the lowest loss of the validation vertices, which checkpoints have.
+TEST_F(Resume, TheBestMayBeThatOfTheLowestLoss) {
+    options_.keep_best = true;
+    options_.learning_rate = 0.3;
+    options_.epochs = 30;
+    std::map<BestBy, std::int64_t> best;
+    for (const BestBy by : {BestBy::accuracy, BestBy::loss}) {
+        options_.best_by = by;
+        options_.start = nullptr;
+        const Plan plan = this->plan(3, {{3, 6}});
+        const auto whole = run(plan);
+        const std::vector<EpochRecord>& epochs = whole[0].report.epochs;
+        best[by] = whole[0].report.best_epoch.value();
+        if (by == BestBy::loss) {
+            const auto lowest =
+                std::ranges::min_element(epochs, {}, [](const EpochRecord& epoch) { return epoch.valid_loss.value(); });
+            EXPECT_EQ(best[by], lowest->epoch);
+        }
+        for (const std::size_t epoch : {5U, 15U, 29U}) {
+            options_.start = &whole[0].states[epoch - 1];
+            const auto rest = run(plan);
+            EXPECT_EQ(rest[0].report.best_epoch, best[by]);
+            EXPECT_EQ(rest[0].states.back().tensors.size(), whole[0].states.back().tensors.size());
+            for (std::size_t i = 0; i < rest[0].states.back().tensors.size(); ++i)
+                EXPECT_EQ(rest[0].states.back().tensors[i].values, whole[0].states.back().tensors[i].values);
+        }
+        options_.start = &whole[0].states[28];
+        options_.best_by = by == BestBy::loss ? BestBy::accuracy : BestBy::loss;
+        EXPECT_EQ(run(plan)[0].report.best_epoch, 30) << "weights that are the best by another measure are not kept";
+    }
+    EXPECT_NE(best[BestBy::accuracy], best[BestBy::loss]);
+}
+
+TEST_F(Resume, PatienceMayWaitForALowerLoss) {
+    options_.best_by = BestBy::loss;
+    options_.patience = 3;
+    options_.learning_rate = 0.3;
+    options_.epochs = 100;
+    const RunReport report = run(plan(2, {{2, 6}}))[0].report;
+    ASSERT_EQ(report.ending, Ending::patience);
+    EXPECT_EQ(report.ended, "no lower validation loss in 3 evaluations");
+    double lowest = 1e9;
+    std::int64_t since = 0;
+    for (const EpochRecord& epoch : report.epochs) {
+        EXPECT_LT(since, 3) << "before epoch " << epoch.epoch;
+        since = epoch.valid_loss < lowest ? 0 : since + 1;
+        lowest = std::min(lowest, epoch.valid_loss.value());
+    }
+    EXPECT_EQ(since, 3);
 }
 
 TEST_F(Resume, NothingIsLeftAfterTheLastEpoch) {

@@ -153,19 +153,31 @@ EpochRecord evaluated(std::int64_t epoch, std::optional<double> valid, double te
 }
 
 TEST(SeedRun, IsJudgedAtTheFirstBestValidation) {
-    const SeedRun run = seed_run(7, {evaluated(1, 0.5, 0.1),
-                                     evaluated(2, 0.75, 0.2),
-                                     {3, 0.25, {}, {}, {}, 1},
-                                     evaluated(4, 0.75, 0.3),
-                                     evaluated(5, 0.25, 0.4)});
+    const SeedRun run = seed_run(7,
+                                 {evaluated(1, 0.5, 0.1),
+                                  evaluated(2, 0.75, 0.2),
+                                  {3, 0.25, {}, {}, {}, 1},
+                                  evaluated(4, 0.75, 0.3),
+                                  evaluated(5, 0.25, 0.4)},
+                                 BestBy::accuracy);
     EXPECT_EQ(run.seed, 7U);
     EXPECT_EQ(run.epochs, 5);
     EXPECT_EQ(run.loss, 0.2);
     EXPECT_EQ(run.best, 2);
     EXPECT_EQ(run.accuracies.test, 0.2);
-    const SeedRun without = seed_run(7, {evaluated(1, {}, 0.4), evaluated(2, {}, 0.3), {3, 0.5, {}, {}, {}, 1}});
+    const SeedRun without =
+        seed_run(7, {evaluated(1, {}, 0.4), evaluated(2, {}, 0.3), {3, 0.5, {}, {}, {}, 1}}, BestBy::accuracy);
     EXPECT_FALSE(without.best);
     EXPECT_EQ(without.accuracies.test, 0.3) << "the last one";
+}
+
+TEST(SeedRun, MayBeJudgedByTheLoss) {
+    std::vector<EpochRecord> epochs{evaluated(1, 0.5, 0.1), evaluated(2, 0.25, 0.2), evaluated(3, 0.75, 0.3)};
+    epochs[0].valid_loss = 0.5, epochs[1].valid_loss = 0.25, epochs[2].valid_loss = 0.25;
+    EXPECT_EQ(seed_run(1, epochs, BestBy::loss).best, 2);
+    EXPECT_EQ(seed_run(1, epochs, BestBy::accuracy).best, 3);
+    epochs[1].valid_loss.reset();
+    EXPECT_EQ(seed_run(1, epochs, BestBy::loss).best, 3);
 }
 
 // As torch.std has it, which OGB's scripts print.

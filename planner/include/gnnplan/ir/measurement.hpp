@@ -16,7 +16,13 @@ struct EpochRecord {
     double loss = 0;         // mean cross-entropy over the training vertices before the update, without weight decay
     std::optional<double> train_accuracy, valid_accuracy, test_accuracy;  // after the update, 0..1
     double seconds = 0;                                                   // max over ranks, without evaluation
+    // Mean cross-entropy over the labelled validation vertices after the update; unset: not evaluated, no such vertex,
+    // no finite number, or a plan of an earlier version.
+    std::optional<double> valid_loss{};
 };
+
+// By which evaluation of the validation vertices an epoch is the best.
+enum class BestBy : std::uint8_t { accuracy, loss };
 
 // One step, summed over ranks unless the name says otherwise; bytes are bytes sent.
 struct StepRecord {
@@ -57,7 +63,9 @@ struct BatchTotals {
     int per_update = 1;
     std::int64_t pool = 0;  // batches
     std::int64_t uncovered_nonzeros = 0;
-    double vertices = 0;  // of a batch
+    std::int64_t uncovered_training = 0;    // training vertices that are in no batch
+    std::optional<Sampling> sampling = {};  // unset in reports of earlier versions
+    double vertices = 0;                    // of a batch
     double nonzeros = 0;
     double draw_seconds = 0;       // for which training waited
     double cut_seconds = 0;        // of its blocks, and of filling its rows
@@ -127,8 +135,9 @@ struct RunSettings {
     double dropout = 0;  // on the inputs of layers after the first
     double input_dropout = 0;
     double attention_dropout = 0;
-    std::string feature_norm;                  // "none" or "row"
-    bool keep_best = false;                    // the weights kept are those of the best validation accuracy
+    std::string feature_norm;  // "none" or "row"
+    bool keep_best = false;    // the weights kept are those of the best validation
+    BestBy best_by = BestBy::accuracy;
     std::optional<std::int64_t> patience;      // evaluations without a better one that end the run
     std::optional<std::string> first_weights;  // the file that training began with; unset: drawn from the seed
 };

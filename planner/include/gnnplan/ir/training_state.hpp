@@ -43,6 +43,7 @@ struct TrainingState {
     std::vector<NamedTensor> tensors;
     std::vector<EpochRecord> epochs;  // 1 to `epoch`
     TuningLog tuning;
+    BestBy best_by = BestBy::accuracy;  // the best weights are
     // The epochs of the runs of other seeds that were trained before this one, in their order.
     std::vector<std::vector<EpochRecord>> runs_before = {};
 

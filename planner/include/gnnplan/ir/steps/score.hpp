@@ -4,7 +4,8 @@
 
 namespace gnnplan {
 
-// counts (1 x 3, f64, partial): correctly classified vertices of train, valid and test.
+// counts (1 x 4, f64, partial): correctly classified vertices of train, valid and test, and the sum of the
+// cross-entropies of the validation vertices, which plans of earlier versions (1 x 3) do not have.
 struct ScoreStep {
     TensorId logits, labels, subset, counts;
 
