@@ -74,6 +74,16 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "agnn, elu, three layers": ("plain", "--model agnn --activation elu --layers 3", "--loss-rows on"),
 }
 
+# Of some cases: gnnrun's flags of training, which the programs have by the same names.
+RUNS = {
+    "gcn, biases": {"decay": "all", "lr-schedule": "step:2:0.5"},
+    "gcn, four layers": {"decay": "weights", "lr-schedule": "warmup:4", "weight-decay": 0.05},
+    "sage mean, biases, residual": {"decay": "weight=0.05,1.neighbour.weight=0,bias=0.1", "lr-schedule": "cosine:6"},
+    "gin, epsilon trained": {"decay": "all", "lr-schedule": "plateau:0.5:0", "lr": 0.1},
+    "gin, epsilon trained, S": {"decay": "weights", "weight-decay": 0.05},
+    "gat, residual, jk": {"decay": "weights", "weight-decay": 0.05},
+}
+
 
 def call(*command):
     done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -114,7 +124,7 @@ def difference(ours, theirs):
     return float(numpy.abs(ours - theirs).max() / numpy.abs(ours).max())
 
 
-def compare(tools, folder, graph, of_model, of_training):
+def compare(tools, folder, graph, of_model, of_training, of_run):
     """The largest differences of losses, of logits after training, and of an inference."""
     gnnplan, gnnrun = tools
     plan, report, start, end, logits = (folder / name for name in ("plan.json", "run.json", "start.safetensors",
@@ -126,10 +136,12 @@ def compare(tools, folder, graph, of_model, of_training):
     torch.manual_seed(1)
     model, data = program.Model(), program.read(str(graph), "cpu")
     model.save(start)
-    call(gnnrun, plan, *run, "--epochs", EPOCHS, "--autotune", 0, "--eval-every", 0, "--load-weights", start,
+    told = [word for name, value in of_run.items() for word in ("--" + name, value)]
+    call(gnnrun, plan, *run, *told, "--epochs", EPOCHS, "--autotune", 0, "--eval-every", 0, "--load-weights", start,
          "--report", report, "--save-weights", end, "--save-embeddings", logits)
     ours = numpy.array([epoch["loss"] for epoch in json.loads(report.read_text())["epochs"]])
-    theirs = numpy.array(list(program.train(model, data, EPOCHS)))
+    arguments = {name.replace("lr-schedule", "schedule").replace("-", "_"): value for name, value in of_run.items()}
+    theirs = numpy.array(list(program.train(model, data, EPOCHS, **arguments)))
     assert len(ours) == len(theirs) == EPOCHS
     model.load(end)
     found = [float((numpy.abs(ours - theirs) / numpy.abs(ours)).max()),
@@ -254,7 +266,8 @@ def main(gnnplan, gnnrun, *names):
             if names and not any(name in case for name in names):
                 continue
             try:
-                losses, found = compare((gnnplan, gnnrun), folder, graphs[graph], of_model.split(), of_training.split())
+                losses, found = compare((gnnplan, gnnrun), folder, graphs[graph], of_model.split(), of_training.split(),
+                                         RUNS.get(case, {}))
             except Exception as why:
                 print(f"{case:38} {type(why).__name__}: {why}")
                 failed.append(case)

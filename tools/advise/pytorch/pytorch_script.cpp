@@ -200,13 +200,38 @@ def edge_list(path):
 
 const char* const pytorch_training = R"py(
 
-def train(model, data, epochs, lr=0.01, weight_decay=5e-4):
-    """Yields the loss of each epoch, before its update. DECAYS: what weight decay applies to."""
-    parameters = dict(model.named_parameters())
-    groups = [{"params": [p for name, p in parameters.items() if name in DECAYS],
-               "weight_decay": weight_decay},
-              {"params": [p for name, p in parameters.items() if name not in DECAYS]}]
-    optimizer = OPTIMIZER([group for group in groups if group["params"]], lr)
+def groups_of(model, weight_decay, decay):
+    """Each parameter with its weight decay, as gnnrun --decay says it. DECAYS: those of "first"."""
+    def strength(name, parameter):
+        if "=" in decay:
+            said = [part.rsplit("=", 1) for part in decay.split(",")]
+            fits = [(len(end), float(number)) for end, number in said if name.endswith(end)]
+            return max(fits)[1] if fits else 0.0
+        decays = {"first": name in DECAYS, "weights": parameter.dim() == 2, "all": True}
+        return weight_decay * decays[decay]
+    return [{"params": [parameter], "weight_decay": strength(name, parameter)}
+            for name, parameter in model.named_parameters()]
+
+
+def scheduler_of(optimizer, schedule):
+    """What changes the learning rate, as gnnrun --lr-schedule says it."""
+    kind, *numbers = schedule.split(":")
+    of = torch.optim.lr_scheduler
+    if kind == "warmup":
+        return of.LambdaLR(optimizer, lambda done: min(1, (done + 1) / int(numbers[0])))
+    if kind == "step":
+        return of.StepLR(optimizer, int(numbers[0]), float(numbers[1]))
+    if kind == "cosine":
+        return of.CosineAnnealingLR(optimizer, int(numbers[0]))
+    if kind == "plateau":
+        return of.ReduceLROnPlateau(optimizer, factor=float(numbers[0]), patience=int(numbers[1]))
+    return of.LambdaLR(optimizer, lambda done: 1)
+
+
+def train(model, data, epochs, lr=0.01, weight_decay=5e-4, decay="first", schedule=""):
+    """Yields the loss of each epoch, before its update."""
+    optimizer = OPTIMIZER(groups_of(model, weight_decay, decay), lr)
+    scheduler = scheduler_of(optimizer, schedule)
     rows = data.subsets["train"]
     for _ in range(epochs):
         model.train()
@@ -214,6 +239,7 @@ def train(model, data, epochs, lr=0.01, weight_decay=5e-4):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        scheduler.step(*([loss.item()] if schedule.startswith("plateau") else []))
         yield loss.item()
 
 
@@ -222,7 +248,9 @@ def main():
                      "and accuracies after it.")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--lr", type=float, default=0.01, help="learning rate (0.01)")
+    parser.add_argument("--lr-schedule", default="", metavar="KIND:N[:N]", help="as gnnrun's")
     parser.add_argument("--weight-decay", type=float, default=5e-4, help="L2 (5e-4)")
+    parser.add_argument("--decay", default="first", help="what decays, as gnnrun's (first)")
     parser.add_argument("--eval-every", type=int, default=EVAL_EVERY, metavar="N",
                         help="print accuracies after every N epochs and the last; 0: the last")
     parser.add_argument("--seed", type=int, default=1, help="of weights and dropout (1)")
@@ -235,7 +263,9 @@ def main():
     if args.weights:
         model.load(args.weights, args.feature_norm)
     model.to(args.device)
-    for epoch, loss in enumerate(train(model, data, args.epochs, args.lr, args.weight_decay), 1):
+    losses = train(model, data, args.epochs, args.lr, args.weight_decay, args.decay,
+                   args.lr_schedule)
+    for epoch, loss in enumerate(losses, 1):
         evaluates = epoch == args.epochs or args.eval_every and epoch % args.eval_every == 0
         after = accuracies(logits_of(model, data), data) if evaluates else ""
         print(f"epoch {epoch:<4} loss {loss:.6f}  {after}".rstrip(), flush=True)
