@@ -19,8 +19,8 @@ void check_shape(const ModelRecord& model) {
     if (std::any_of(widths.begin() + 1, widths.end() - 1, [&](auto width) { return width != widths[1]; }))
         throw Error(ErrorCode::usage, "all layers of agnn work on the same columns", "`hidden`",
                     "give one hidden width");
-    if (model.residual || model.jk_concat)
-        throw Error(ErrorCode::usage, "agnn has no residual connections and no concatenation of layers", "`model`",
+    if (model.residual || model.jk_concat || model.jk_last)
+        throw Error(ErrorCode::usage, "agnn has no residual connections and no jumping knowledge", "`model`",
                     "leave out `residual` and `jk`");
 }
 

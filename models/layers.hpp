@@ -98,30 +98,32 @@ private:
 // operations between the layers are the same for all models:
 //   H^l = activation(layer(H) + residual + b), H = dropout(H^(l-1)), residual = H, or H W where widths differ;
 // the last layer has no activation, and its output are the logits. With jk_concat all L layers have one, the last is as
-// wide as the one before, and the logits are the sum of dropout(H^l) W^l over all layers, which is [H^1 .. H^L] W.
+// wide as the one before, and the logits are the sum of dropout(H^l) W^l over all layers, which is [H^1 .. H^L] W. With
+// jk_last it is the same, and the logits are those of the last layer alone: dropout(H^L) W^L.
 template <class Layer>
 OpGraph stack(const ModelRecord& model, const std::string& last_part, const Layer& layer) {
     const auto& widths = model.widths;
+    const bool mapped = model.jk_concat || model.jk_last;
     Layers layers(model);
     int read = layers.dropout(layers.input(), 1);
     int logits = -1;
     for (std::size_t l = 1; l < widths.size(); ++l) {
         const bool last = l + 1 == widths.size();
         layers.begin(static_cast<int>(l));
-        const std::int64_t columns = last && model.jk_concat && l > 1 ? widths[l - 1] : widths[l];
+        const std::int64_t columns = last && mapped && l > 1 ? widths[l - 1] : widths[l];
         int value = layer(layers, read, columns);
         if (model.residual)
             value = layers.sum(value, layers.width(read) == columns ? read : layers.linear(read, columns, "residual"));
         value = layers.bias(value, last_part);
-        if (!last || model.jk_concat) read = layers.dropout(layers.activate(value), static_cast<int>(l) + 1);
-        if (model.jk_concat) {
+        if (!last || mapped) read = layers.dropout(layers.activate(value), static_cast<int>(l) + 1);
+        if (model.jk_concat || (last && mapped)) {
             const int part = layers.linear(read, widths.back(), "jk");
             logits = logits < 0 ? part : layers.sum(logits, part);
-        } else {
+        } else if (!mapped) {
             logits = value;
         }
     }
-    if (model.jk_concat) logits = layers.bias(logits, "jk");
+    if (mapped) logits = layers.bias(logits, "jk");
     return layers.end(logits);
 }
 

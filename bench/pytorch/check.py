@@ -35,6 +35,7 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "gcn, residual, elu": ("plain", "--bias --residual --activation elu --layers 3", ""),
     "gcn, jk, leaky_relu": ("plain", "--bias --jk concat --activation leaky_relu --layers 3", ""),
     "gcn, jk, residual, rows of the loss": ("plain", "--jk concat --residual --layers 3", "--loss-rows on"),
+    "gcn, jk last, biases": ("plain", "--bias --jk last --layers 3", ""),
     "gcn, directed": ("directed", "", ""),
     "gcn, directed, not autograd's": ("directed", "", "--forward SS --backward S-"),
     "gcn, symmetrised": ("directed", "--symmetrise", ""),
@@ -57,6 +58,7 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "sage pool, elu, rows of the loss":
         ("directed", "--model sage --aggregator pool --activation elu", "--loss-rows on"),
     "sage gcn": ("directed", "--model sage --aggregator gcn --bias --jk concat", ""),
+    "sage mean, jk last, rows of the loss": ("directed", "--model sage --jk last --residual", "--loss-rows on"),
     "gin": ("directed", "--model gin --bias", ""),
     "gin, epsilon 0.5": ("directed", "--model gin --epsilon 0.5", "--loss-rows on"),
     "gin, epsilon trained": ("directed", "--model gin --epsilon train --bias", ""),

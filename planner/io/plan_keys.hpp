@@ -41,6 +41,7 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
     archive.optional("activation", model.activation);
     archive.optional("residual", model.residual);
     archive.optional("jk_concat", model.jk_concat);
+    archive.optional("jk_last", model.jk_last);
     archive.optional_any_number("epsilon", model.epsilon);
     archive.optional("trains_epsilon", model.trains_epsilon);
     archive.optional("heads", model.heads);

@@ -76,6 +76,9 @@ std::vector<Variant> variants() {
             variant("SageMeanResidual", "sage", "mean", [](ModelRecord& m) { m.residual = true; }),
             variant("SageGcnJk", "sage", "gcn", [](ModelRecord& m) { m.jk_concat = true; }),
             variant("GcnJkElu", "gcn", "", [](ModelRecord& m) { m.jk_concat = true, m.activation = Activation::elu; }),
+            variant("GcnJkLast", "gcn", "", [](ModelRecord& m) { m.jk_last = true; }),
+            variant("SageMeanJkLastResidual", "sage", "mean", [](ModelRecord& m) { m.jk_last = m.residual = true; }),
+            variant("GatTwoHeadsJkLast", "gat", "", [](ModelRecord& m) { m.heads = 2, m.jk_last = true; }),
             variant("SagePoolJkResidualElu", "sage", "pool", [](ModelRecord& m) {
                 m.jk_concat = m.residual = true;
                 m.activation = Activation::elu;

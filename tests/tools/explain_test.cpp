@@ -219,6 +219,7 @@ TEST(Explain, EveryModelIsAPyTorchClass) {
           "h1 = drop(torch.relu(z1 + layers[1].bias))", "z2 = z2 + h1 @ layers[2].residual.weight"}},
         {"--jk concat --activation leaky_relu",
          {"jk = h1 @ layers[1].jk.weight", "h2 = drop(F.leaky_relu(z2))", "return jk + h2 @ layers[2].jk.weight"}},
+        {"--jk last --bias", {"z2 = drop(torch.relu(z2 + layers[2].bias))", "z2 = z2 @ layers[2].jk.weight"}},
         {"--model sage", {"z1 = z1 + x @ layers[1].self.weight", "NORMALISATION = False, False, \"row_mean\""}},
         {"--model sage --loss-rows on --train-fraction 0.1 --aggregator max",
          {"A[2].maxima(h1) @ layers[2].neighbour.weight", "A[2].own(h1) @ layers[2].self.weight",

@@ -287,10 +287,10 @@ void add_layer_flags(CLI::App& command, ModelFlags& model) {
                      "Add each layer's input to its output, mapped by a weight where the widths differ");
     command
         .add_option("--jk", model.jk,
-                    "Jumping knowledge: with concat the logits are computed from the outputs of all layers; the last "
-                    "layer is then as wide as the one before")
-        ->check(CLI::IsMember({"concat"}))
-        ->type_name("concat");
+                    "Jumping knowledge: the logits are a linear map of the outputs of all layers (concat) or of the "
+                    "last one (last); the last layer has an activation then, and is as wide as the one before")
+        ->check(CLI::IsMember({"concat", "last"}))
+        ->type_name("concat|last");
     command.add_flag("--bias", model.bias, "Give every layer a bias");
 }
 

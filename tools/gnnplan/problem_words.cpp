@@ -56,6 +56,7 @@ ModelRecord model_record(const ModelFlags& flags) {
     model.activation = parse_activation(flags.activation);
     model.residual = flags.residual;
     model.jk_concat = flags.jk == "concat";
+    model.jk_last = flags.jk == "last";
     model.heads = static_cast<int>(flags.heads.value_or(0));
     model.output_heads = static_cast<int>(flags.output_heads.value_or(0));
     model.average_heads = flags.average_heads;

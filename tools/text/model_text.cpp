@@ -20,6 +20,7 @@ std::string model_text(const ModelRecord& model) {
     if (model.activation) text += fmt::format(", {}", io::name_of(*model.activation));
     if (model.residual) text += ", residual";
     if (model.jk_concat) text += ", jk concat";
+    if (model.jk_last) text += ", jk last";
     return text + (model.bias ? " with bias" : "");
 }
 

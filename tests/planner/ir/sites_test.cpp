@@ -263,6 +263,22 @@ TEST(Sites, OfJumpingKnowledge) {
     EXPECT_EQ(middle.at(middle.sites.back().input).rows_of, 1);
 }
 
+// As PyTorch Geometric's BasicGNN(jk="last"): the last convolution is hidden, and a linear map makes the logits.
+TEST(Sites, OfALinearMapBehindTheLastLayer) {
+    ModelRecord model = record("gcn", {16, 12, 10, 8});
+    model.jk_last = true, model.bias = true;
+    const SiteGraph graph = sites_of(models::build(model));
+    EXPECT_EQ(widths_of(graph), (std::vector<std::int64_t>{16, 12, 10, 10}));
+    std::vector<SiteKind> kinds{SiteKind::input};
+    for (int l = 0; l < 3; ++l) kinds.insert(kinds.end(), {SiteKind::product, SiteKind::pointwise});
+    kinds.insert(kinds.end(), {SiteKind::linear, SiteKind::pointwise, SiteKind::loss});
+    ASSERT_EQ(kinds_of(graph), kinds);
+    EXPECT_EQ(graph.parameter(graph.at(7).parameter).name, "layers.3.jk.weight");
+    EXPECT_EQ(graph.parameter(graph.at(7).parameter).shape, (std::vector<std::int64_t>{10, 8}));
+    EXPECT_EQ(graph.parameter(graph.at(8).parameter).name, "layers.3.jk.bias");
+    EXPECT_EQ(graph.at(7).addend, -1) << "no other layer adds to the logits";
+}
+
 TEST(Models, RegistryBuildsByNameAndRefusesTheRest) {
     EXPECT_EQ(models::build(record("gcn", {8, 4, 2})).model, "gcn");
     EXPECT_THROW(models::build(record("gnc", {8, 4, 2})), Error);

@@ -57,6 +57,7 @@ struct ModelRecord {
     std::optional<Activation> activation{};  // after every layer but the last; unset: ReLU
     bool residual = false;                   // every layer adds what it reads, mapped where widths differ
     bool jk_concat = false;                  // the logits are a linear map of all layers' outputs, concatenated
+    bool jk_last = false;                    // or of the last layer's output
     double epsilon = 0;                      // of gin: fixed, or where training begins
     bool trains_epsilon = false;
     // These belong to models that attend; 0 and unset mean their defaults. Hidden layers have `heads`, whose results
