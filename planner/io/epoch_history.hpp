@@ -14,7 +14,7 @@ namespace gnnplan::io {
 class EpochHistory {
 public:
     EpochHistory() = default;
-    // Of all runs, one after the other.
+    // Holds the epochs of all runs, one after the other.
     explicit EpochHistory(const TrainingState& state);
 
     // Refer to this object.

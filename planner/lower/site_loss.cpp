@@ -18,7 +18,7 @@ void cross_entropy(Builder& builder, TensorId logits) {
 void score(Builder& builder, TensorId logits) {
     const TensorId label = builder.per_row(Role::labels, logits);
     const TensorId part = builder.per_row(Role::subset, logits);
-    const TensorId counts = builder.summand("correct", 1, 4, DType::f64);
+    const TensorId counts = builder.summand("correct", 1, ScoreStep::values, DType::f64);
     builder.step("score", OpKind::softmax_cross_entropy, ScoreStep{logits, label, part, counts});
     builder.all_reduce("score.all_reduce", counts, OpKind::softmax_cross_entropy);
 }

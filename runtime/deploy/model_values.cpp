@@ -92,6 +92,8 @@ bool holds_best(const std::vector<NamedTensor>& values) {
                        [](const NamedTensor& value) { return value.name.starts_with(best_prefix); });
 }
 
+bool holds_best(const TrainingState& state, BestBy by) { return state.best_by == by && holds_best(state.tensors); }
+
 std::vector<NamedTensor> best_values(const std::vector<NamedTensor>& values) {
     std::vector<NamedTensor> best;
     for (const NamedTensor& value : values) {

@@ -23,8 +23,9 @@ void check_values(const std::vector<NamedTensor>& values, const Schedule& schedu
 // Sets the state to `values`, which were checked.
 void set_values(exec::ModelState& state, const std::vector<NamedTensor>& values, bool moments);
 
-// Whether the best weights are among them.
+// Whether the best weights are among them; and whether a state has those that are the best by this.
 bool holds_best(const std::vector<NamedTensor>& values);
+bool holds_best(const TrainingState& state, BestBy by);
 
 // The best weights among them, under the names that they have as the model's; empty if there are none.
 std::vector<NamedTensor> best_values(const std::vector<NamedTensor>& values);

@@ -27,7 +27,7 @@ struct Decay {
     Which which = Which::first;
     std::vector<Named> named = {};  // where several fit a name, the longest counts
 
-    // Of a parameter that has this role; `planned`: the plan says that it decays by `weight_decay`.
+    // How strongly a parameter of this role decays; `planned`: the plan says that it does, by `weight_decay`.
     double strength(const Parameter& parameter, Role role, bool planned, double weight_decay) const;
 };
 

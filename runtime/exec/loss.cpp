@@ -57,8 +57,8 @@ void run_step(const ScoreStep& step, const StepContext& context) {
     const auto* split = store.data<std::uint8_t>(step.subset);
     auto* counts = store.data<double>(step.counts);
     context.kernels.count_correct(logits, label, split, counts);
-    if (store.block(step.counts).count() == 4)
-        context.kernels.cross_entropy(logits, label, split, data::valid, counts + 3);
+    if (step.adds_loss(store.schedule()))
+        context.kernels.cross_entropy(logits, label, split, data::valid, counts + ScoreStep::numbers);
 }
 
 }  // namespace gnnplan::exec

@@ -40,7 +40,7 @@ public:
     virtual void probed(const Plan&, const ProbeFigures&) {}
     // From here on the process may be told to end the run, and stop() is asked.
     virtual void computes() {}
-    // Of several runs, from 0, this one begins or goes on.
+    // One of several runs, counted from 0, begins or goes on.
     virtual void run(int /*run*/, std::uint64_t /*seed*/) {}
     virtual void epoch(const EpochRecord&) {}
     // Whether this process was told to end the run, and why: asked on the first rank of each process after every epoch,

@@ -104,8 +104,7 @@ void Run::take_finished() {
                          out_of_patience ? "a larger `patience`" : "`epochs`"));
     }
     if (settings_.trace) note("note: nothing was trained, so there is no trace");
-    const bool has_best = end.best_by == options_.best_by && deploy::holds_best(end.tensors);
-    if (settings_.save_weights && options_.keep_best && !has_best)
+    if (settings_.save_weights && options_.keep_best && !deploy::holds_best(end, options_.best_by))
         note(fmt::format("note: the checkpoint is of a run {}: the last weights are written",
                          deploy::holds_best(end.tensors) ? "with another `best-by`" : "without `keep-best`"));
 }

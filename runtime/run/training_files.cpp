@@ -18,12 +18,11 @@ void Metrics::check() const {
 }
 
 TrainingFiles::TrainingFiles(const Settings& asked, Checkpoints saved, const TrainingState* start)
-    : settings(asked), metrics(asked.metrics), checkpoints(std::move(saved)) {
+    : settings(asked), metrics(asked.metrics), checkpoints(std::move(saved)), seed_(asked.training.seed) {
     if (start == nullptr) return;
-    begin_run(asked.training.seed);
     for (const std::vector<EpochRecord>& run : start->runs_before) {
         for (const EpochRecord& epoch : run) add(epoch);
-        begin_run(*seed_ + 1);
+        begin_run(seed_ + 1);
     }
     for (const EpochRecord& epoch : start->epochs) add(epoch);
 }
@@ -31,7 +30,7 @@ TrainingFiles::TrainingFiles(const Settings& asked, Checkpoints saved, const Tra
 void TrainingFiles::begin_run(std::uint64_t seed) { seed_ = seed; }
 
 void TrainingFiles::add(const EpochRecord& epoch) {
-    metrics.add(epoch, settings.training.runs > 1 ? seed_ : std::nullopt);
+    metrics.add(epoch, settings.training.runs > 1 ? std::optional(seed_) : std::nullopt);
 }
 
 void TrainingFiles::add(const train::EpochEnd& end) {
@@ -41,7 +40,7 @@ void TrainingFiles::add(const train::EpochEnd& end) {
 
 void TrainingFiles::keep_weights(const TrainingState& state) {
     const train::TrainOptions& training = settings.training;
-    const bool best = training.keep_best && state.best_by == training.best_by && deploy::holds_best(state.tensors);
+    const bool best = training.keep_best && deploy::holds_best(state, training.best_by);
     const std::string wanted = best ? std::string(deploy::best_prefix) + "layers." : "layers.";
     for (const NamedTensor& tensor : state.tensors) {
         if (!tensor.name.starts_with(wanted)) continue;

@@ -52,7 +52,7 @@ struct TrainingFiles {
     std::vector<NamedTensor> weights;  // none after a run that diverged
 
 private:
-    std::optional<std::uint64_t> seed_;
+    std::uint64_t seed_;  // of the run under way
 };
 
 }  // namespace gnnplan::run

@@ -174,7 +174,7 @@ BatchSize Pool::add(std::span<const std::int32_t> vertices, float count, Induced
 
 std::int64_t Pool::uncovered_training() const {
     std::int64_t uncovered = 0;
-    for (std::int64_t v = 0; v < std::ssize(of_vertices_); ++v) uncovered += trains(v) && of_vertices_[at(v)] == 0;
+    for (std::int64_t v = 0; v < std::ssize(of_vertices_); ++v) uncovered += is_uncovered(v);
     return uncovered;
 }
 
@@ -189,8 +189,7 @@ bool Pool::is_isolated(std::int64_t vertex) const {
 
 std::int64_t Pool::isolated_training() const {
     std::int64_t isolated = 0;
-    for (std::int64_t v = 0; v < std::ssize(of_vertices_); ++v)
-        isolated += trains(v) && of_vertices_[at(v)] == 0 && is_isolated(v);
+    for (std::int64_t v = 0; v < std::ssize(of_vertices_); ++v) isolated += is_uncovered(v) && is_isolated(v);
     return isolated;
 }
 

@@ -108,6 +108,7 @@ private:
     float weight(MatrixId which, const data::Csr& matrix, std::int64_t nonzero) const;
     float counts_as(std::int64_t vertex, std::int64_t batch) const;
     bool trains(std::int64_t vertex) const;
+    bool is_uncovered(std::int64_t vertex) const { return trains(vertex) && of_vertices_[at(vertex)] == 0; }
     bool is_isolated(std::int64_t vertex) const;
 
     std::int64_t vertex(std::int64_t sampled) const { return vertex_.empty() ? sampled : vertex_[at(sampled)]; }

@@ -13,14 +13,14 @@ Course::Course(const TrainOptions& options, bool keeps_values)
     goes_on_ = true;
     runs_before_ = options.start->runs_before;
     // Without the weights of its best epoch a checkpoint's validations are nothing to be compared with.
-    const bool same = options.start->best_by == options.best_by && deploy::holds_best(options.start->tensors);
-    const bool judged = !options.keep_best || same;
+    const bool holds_best = deploy::holds_best(*options.start, options.best_by);
+    const bool judged = !options.keep_best || holds_best;
     for (const EpochRecord& record : options.start->epochs) {
         epochs_.push_back(record);
         rate_.add(record.loss);
         if (judged) judge(record);
     }
-    if (keeps_best_ && same) best_values_ = deploy::best_values(options.start->tensors);
+    if (keeps_best_ && holds_best) best_values_ = deploy::best_values(options.start->tensors);
     end_when_patience_is_out();
 }
 

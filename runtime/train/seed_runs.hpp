@@ -12,7 +12,7 @@ namespace gnnplan::train {
 
 // How good an epoch's validation is, the higher the better; unset: there was none.
 std::optional<double> goodness(const EpochRecord& epoch, BestBy by);
-// Of at least one epoch.
+// Judges a run of at least one epoch.
 SeedRun seed_run(std::uint64_t seed, const std::vector<EpochRecord>& epochs, BestBy by);
 AccuracySpreads spreads_of(std::span<const SeedRun> runs);
 

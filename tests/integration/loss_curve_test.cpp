@@ -27,6 +27,21 @@ std::vector<double> serial_curve(const TestProblem& problem, double weight_decay
     return curve;
 }
 
+train::TrainOptions curve_options(double learning_rate, double weight_decay) {
+    train::TrainOptions options;
+    options.epochs = curve_epochs;
+    options.learning_rate = learning_rate;
+    options.weight_decay = weight_decay;
+    options.eval_every = options.autotune = 0;
+    return options;
+}
+
+void expect_curve(const RunReport& report, const std::vector<SerialEpoch>& serial) {
+    ASSERT_EQ(report.epochs.size(), serial.size());
+    for (std::size_t e = 0; e < serial.size(); ++e)
+        ASSERT_TRUE(close(report.epochs[e].loss, serial[e].before.loss, 1e-4)) << "epoch " << e + 1;
+}
+
 TEST(LossCurve, IsTheSameForEveryConfigurationAndFalls) {
     const TestProblem problem(planted(61, 8, 13, 5, 4), {{16}, false, 0, 0});
     const exec::GraphCounts counts(problem.dataset().graph());
@@ -87,8 +102,7 @@ TEST(LossCurve, OfEachOptimiserIsTheSerialOneAndSoIsItsMemory) {
         const SelectResult result = select(asked, test_machine(), pins);
         ASSERT_TRUE(result) << result.message;
         const auto reports = train_ranks(result.selection->plan, problem.dataset(), options);
-        for (std::size_t e = 0; e < serial.size(); ++e)
-            ASSERT_TRUE(close(reports[0].epochs[e].loss, serial[e].before.loss, 1e-4)) << "epoch " << e + 1;
+        expect_curve(reports[0], serial);
         peak[optimiser] = result.selection->plan.candidates.front().predicted.peak_bytes_per_rank;
         EXPECT_EQ(reports[0].measured.peak_bytes_per_rank, peak[optimiser]);
     }
@@ -117,19 +131,14 @@ TEST(LossCurve, DecaysTheParametersThatAreSaid) {
     std::set<double> last;
     for (const auto& [text, unused] : strengths("")) {
         SCOPED_TRACE(text);
-        train::TrainOptions options;
-        options.epochs = curve_epochs;
-        options.learning_rate = 0.05;
-        options.weight_decay = 0.25;
+        train::TrainOptions options = curve_options(0.05, 0.25);
         options.decay = exec::read_decay(text);
-        options.eval_every = options.autotune = 0;
         SerialSettings settings = problem.serial_settings(0);
         settings.learning_rate = options.learning_rate;
         settings.decay = [&, way = text](const Parameter& parameter) { return strengths(parameter.name).at(way); };
         const auto serial = train(problem.serial(), settings, initial_parameters(problem.serial(), 1), curve_epochs);
         const auto reports = train_ranks(result.selection->plan, problem.dataset(), options);
-        for (std::size_t e = 0; e < serial.size(); ++e)
-            ASSERT_TRUE(close(reports[0].epochs[e].loss, serial[e].before.loss, 1e-4)) << "epoch " << e + 1;
+        expect_curve(reports[0], serial);
         last.insert(reports[0].epochs.back().loss);
     }
     EXPECT_EQ(last.size(), 5U);  // every way makes a difference
@@ -141,12 +150,8 @@ TEST(LossCurve, FollowsTheScheduleOfTheLearningRate) {
     for (const Optimiser optimiser : {Optimiser::adamw, Optimiser::sgd}) {
         for (const char* text : {"step:2:0.25", "warmup:4", "cosine:7"}) {
             SCOPED_TRACE(text);
-            train::TrainOptions options;
-            options.epochs = curve_epochs;
-            options.learning_rate = 0.5;
-            options.weight_decay = 0.25;
+            train::TrainOptions options = curve_options(0.5, 0.25);
             options.schedule = train::read_schedule(text);
-            options.eval_every = options.autotune = 0;
             SerialSettings settings = problem.serial_settings(options.weight_decay);
             settings.learning_rate = options.learning_rate;
             settings.optimiser = optimiser;
@@ -160,8 +165,7 @@ TEST(LossCurve, FollowsTheScheduleOfTheLearningRate) {
             const SelectResult result = select(asked, test_machine(), {});
             ASSERT_TRUE(result) << result.message;
             const auto reports = train_ranks(result.selection->plan, problem.dataset(), options);
-            for (std::size_t e = 0; e < serial.size(); ++e)
-                ASSERT_TRUE(close(reports[0].epochs[e].loss, serial[e].before.loss, 1e-4)) << "epoch " << e + 1;
+            expect_curve(reports[0], serial);
         }
     }
 }

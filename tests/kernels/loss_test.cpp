@@ -194,16 +194,23 @@ TEST_P(Softmax, StaysFiniteOnHugeLogits) {
 class CountCorrect : public OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, CountCorrect, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
 
+// Labels from -1 on, which is none, and splits from 0 on.
+struct Judged {
+    Judged(std::mt19937& random, std::int64_t rows, std::int64_t columns, unsigned splits) {
+        for (std::int64_t i = 0; i < rows; ++i) {
+            label.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(columns + 1)) - 1);
+            split.push_back(static_cast<std::uint8_t>(random() % splits));
+        }
+    }
+    std::vector<std::int32_t> label;
+    std::vector<std::uint8_t> split;
+};
+
 TEST_P(CountCorrect, EqualsReference) {
     std::mt19937 random(2);
     for (const std::int64_t rows : {0, 1, 100, 1000}) {
         for (const std::int64_t columns : {1, 3, 41}) {
-            std::vector<std::int32_t> label;
-            std::vector<std::uint8_t> subset;
-            for (std::int64_t i = 0; i < rows; ++i) {
-                label.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(columns + 1)) - 1);
-                subset.push_back(static_cast<std::uint8_t>(random() % 5));
-            }
+            const auto [label, subset] = Judged(random, rows, columns, 5);
             const Owned logits = Owned(rows, columns, 1).fill(random, 2);  // ties are frequent
             std::array<double, 3> got = {1, 2, 3};
             std::array<double, 3> want = got;
@@ -234,12 +241,7 @@ TEST_P(CountCorrect, CrossEntropyOfASplitIsThatOfTheReference) {
     std::mt19937 random(3);
     for (const std::int64_t rows : {0, 1, 100, 1000}) {
         for (const std::int64_t columns : {1, 3, 41}) {
-            std::vector<std::int32_t> label;
-            std::vector<std::uint8_t> split;
-            for (std::int64_t i = 0; i < rows; ++i) {
-                label.push_back(static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(columns + 1)) - 1);
-                split.push_back(static_cast<std::uint8_t>(random() % 4));
-            }
+            const auto [label, split] = Judged(random, rows, columns, 4);
             Owned logits = Owned(rows, columns, 1).fill(random, 30);
             if (rows > 0) logits.at(0, 0) = 1e30F;  // whose exponential no float has
             for (std::uint8_t of = 0; of < 3; ++of) {

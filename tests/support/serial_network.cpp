@@ -473,7 +473,7 @@ LossAndGradient loss_and_gradient(const SerialProblem& problem, const SerialSett
 
 namespace {
 
-// Of the `which`-th matrix, or vector.
+// How strongly the `which`-th matrix, or vector, decays.
 double decay_of(const OpGraph& model, const SerialSettings& settings, std::size_t dimensions, std::size_t which) {
     for (const Parameter& parameter : model.parameters) {
         if (parameter.shape.size() != dimensions || which-- > 0) continue;

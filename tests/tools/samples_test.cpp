@@ -80,7 +80,7 @@ TEST_F(Samples, BatchesTakeNoPartitionAndNoBuffer) {
     }
 }
 
-// Of a graph without edges, samplers that draw by edges find nothing.
+// Samplers that draw by edges find no vertex that has none.
 TEST_F(Samples, TrainingVerticesThatNoBatchHasAreCounted) {
     const Outcome by_edges = planned("--sampler node:5 --sampled-graph train --coverage 30");
     ASSERT_EQ(by_edges.code, 0) << by_edges.err;

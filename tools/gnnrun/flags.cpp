@@ -228,7 +228,7 @@ void check_optimiser(const RunFlags& flags, const RunRecord& run, const RunRecor
 bool evaluates_loss(const Schedule& schedule) {
     return std::ranges::any_of(schedule.steps, [&](const Step& step) {
         const auto* score = std::get_if<ScoreStep>(&step.operation);
-        return score != nullptr && tensor_of(schedule, score->counts).columns > 3;
+        return score != nullptr && score->adds_loss(schedule);
     });
 }
 

@@ -67,7 +67,7 @@ std::vector<OtherValue> other_permutation(const Asked&, const Configuration& cho
     return {turned(chosen, &Switches::permutation)};
 }
 
-// Batches, and drawn neighbours.
+// Updates draw batches, or neighbours.
 [[noreturn]] void refuse_with_batches(const std::string& why, const char* option) {
     throw Error(ErrorCode::usage, why + ", not where updates draw batches or neighbours", option,
                 "leave one of the two out");

@@ -4,9 +4,11 @@
 namespace gnnplan {
 
 void ScoreStep::check(const StepCheck& step) const {
-    step.labelled(logits, labels, subset), step.scalar(counts, step.at(counts).columns == 3 ? 3 : 4),
-        step.in_layout(logits, layout_r());
+    step.labelled(logits, labels, subset), step.in_layout(logits, layout_r());
+    step.scalar(counts, step.at(counts).columns == numbers ? numbers : values);
 }
+
+bool ScoreStep::adds_loss(const Schedule& schedule) const { return tensor_of(schedule, counts).columns == values; }
 
 RankWork ScoreStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
     return streamed(schedule, *this, rank, ElementwiseKind::score);

@@ -155,4 +155,23 @@ std::vector<Trained> train_ranks(const Plan& plan, const data::Dataset& dataset,
 
 inline double steady_tick(int, int) { return 1; }
 
+// Trainings of a small graph with dropout, whose epochs are all evaluated.
+class SmallTrainings : public ::testing::Test {
+protected:
+    explicit SmallTrainings(std::int64_t epochs) {
+        options_.epochs = epochs;
+        options_.dropout = 0.25;
+        options_.eval_every = 1;
+        options_.autotune = 0;
+    }
+
+    std::vector<Trained> run(const Plan& plan) const { return train_ranks(plan, dataset_, options_, steady_tick); }
+    Plan plan(int ranks, const std::vector<Choice>& choices) const {
+        return make_plan(dataset_, 5, true, ranks, choices);
+    }
+
+    data::Dataset dataset_ = open(gnnplan::testing::random_symmetric(19, 3, 6, 3, 2));
+    TrainOptions options_;
+};
+
 }  // namespace gnnplan::train::testing

@@ -20,24 +20,9 @@ std::vector<double> losses(const RunReport& report) {
     return losses;
 }
 
-class Resume : public ::testing::Test {
+class Resume : public testing::SmallTrainings {
 protected:
-    Resume() {
-        options_.epochs = 12;
-        options_.dropout = 0.25;
-        options_.eval_every = 1;
-        options_.autotune = 0;
-    }
-
-    std::vector<testing::Trained> run(const Plan& plan) const {
-        return testing::train_ranks(plan, dataset_, options_, testing::steady_tick);
-    }
-    Plan plan(int ranks, const std::vector<testing::Choice>& choices) const {
-        return testing::make_plan(dataset_, 5, true, ranks, choices);
-    }
-
-    data::Dataset dataset_ = testing::open(gnnplan::testing::random_symmetric(19, 3, 6, 3, 2));
-    TrainOptions options_;
+    Resume() : SmallTrainings(12) {}
 };
 
 TEST_F(Resume, TheSamePlanGivesTheSameBits) {

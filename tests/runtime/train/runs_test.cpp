@@ -20,26 +20,17 @@ std::vector<std::tuple<double, std::optional<double>, std::optional<double>>> bi
     return all;
 }
 
-// Of the last of them.
+// Those that the last run leaves.
 std::vector<std::vector<float>> parameters(const testing::Trained& trained) {
     constexpr std::ptrdiff_t of_model = 4;  // weights and biases of two layers
     EXPECT_GE(std::ssize(trained.parameters), of_model);
     return {trained.parameters.end() - of_model, trained.parameters.end()};
 }
 
-class Runs : public ::testing::Test {
+class Runs : public testing::SmallTrainings {
 protected:
-    Runs() {
-        options_.epochs = 6;
-        options_.dropout = 0.25;
-        options_.eval_every = 1;
-        options_.autotune = 0;
-        options_.seed = 4;
-    }
+    Runs() : SmallTrainings(6) { options_.seed = 4; }
 
-    testing::Trained run(const Plan& plan) const {
-        return testing::train_ranks(plan, dataset_, options_, testing::steady_tick)[0];
-    }
     testing::Trained of_seed(const Plan& plan, std::uint64_t seed) const {
         TrainOptions alone = options_;
         alone.seed = seed;
@@ -47,16 +38,10 @@ protected:
     }
     testing::Trained of_three(const Plan& plan) {
         options_.runs = 3;
-        testing::Trained all = run(plan);
+        testing::Trained all = run(plan)[0];
         options_.runs = 1;
         return all;
     }
-    Plan plan(int ranks, const std::vector<testing::Choice>& choices) const {
-        return testing::make_plan(dataset_, 5, true, ranks, choices);
-    }
-
-    data::Dataset dataset_ = testing::open(gnnplan::testing::random_symmetric(19, 3, 6, 3, 2));
-    TrainOptions options_;
 };
 
 TEST_F(Runs, EachIsThatOfItsSeedAlone) {

@@ -47,7 +47,7 @@ struct TrainingState {
     // The epochs of the runs of other seeds that were trained before this one, in their order.
     std::vector<std::vector<EpochRecord>> runs_before = {};
 
-    // Of one of these runs, from 0, the one under way included.
+    // The epochs of one of these runs, from 0, the one under way included.
     const std::vector<EpochRecord>& epochs_of(int run) const {
         const auto i = static_cast<std::size_t>(run);
         return i < runs_before.size() ? runs_before[i] : epochs;

@@ -9,6 +9,8 @@ namespace gnnplan {
 struct ScoreStep {
     TensorId logits, labels, subset, counts;
 
+    static constexpr std::int64_t numbers = 3, values = 4;  // of counts: those of vertices, and all
+
     static constexpr std::string_view kind = "score";
     static constexpr bool local = true;
     template <class Self, class Archive>
@@ -18,6 +20,8 @@ struct ScoreStep {
         archive.reads("subset", self.subset);
         archive.writes("counts", self.counts);
     }
+    // Whether it adds up the loss, too, which follows the numbers of vertices in `counts`.
+    bool adds_loss(const Schedule& schedule) const;
     TensorId subject() const { return logits; }
     void check(const StepCheck& step) const;
     RankWork work(const Schedule& schedule, const GraphStats& graph, int rank) const;
