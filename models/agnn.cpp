@@ -19,9 +19,12 @@ void check_shape(const ModelRecord& model) {
     if (std::any_of(widths.begin() + 1, widths.end() - 1, [&](auto width) { return width != widths[1]; }))
         throw Error(ErrorCode::usage, "all layers of agnn work on the same columns", "`hidden`",
                     "give one hidden width");
-    if (model.residual || model.jk_concat || model.jk_last)
+    if (model.residual != Residual::none || model.jk != JumpingKnowledge::none)
         throw Error(ErrorCode::usage, "agnn has no residual connections and no jumping knowledge", "`model`",
                     "leave out `residual` and `jk`");
+    if (!model.pre.empty() || !model.post.empty())
+        throw Error(ErrorCode::usage, "agnn has one linear map before its layers and one behind them", "`model`",
+                    "leave out `pre` and `post`");
 }
 
 }  // namespace

@@ -93,38 +93,86 @@ private:
     int layer_ = 0;
 };
 
+// The network around and between the layers of a model.
+class Stack {
+public:
+    // `last_part`: what the last bias of each layer is called.
+    Stack(const ModelRecord& model, std::string last_part)
+        : model_(model),
+          last_part_(std::move(last_part)),
+          layers_(model),
+          depth_(static_cast<int>(model.widths.size()) - 1) {}
+
+    template <class Layer>
+    OpGraph made_of(const Layer& layer) {
+        layers_.begin(1);
+        int read = before_layers(layers_.dropout(layers_.input(), 1));
+        int logits = -1;
+        for (int l = 1; l <= depth_; ++l) {
+            layers_.begin(l);
+            const std::int64_t columns = columns_of(l, layers_.width(read));
+            const int value = layers_.bias(with_residual(layer(layers_, read, columns), read, columns), last_part_);
+            if (l == depth_ && !has_head()) return layers_.end(value);
+            read = layers_.dropout(layers_.activate(value), l + 1);
+            if (model_.jk == JumpingKnowledge::none || (model_.jk == JumpingKnowledge::last && l < depth_)) continue;
+            const int part = layers_.linear(read, model_.widths.back(), "jk");
+            logits = logits < 0 ? part : layers_.sum(logits, part);
+        }
+        return layers_.end(logits < 0 ? behind_layers(read) : layers_.bias(logits, "jk"));
+    }
+
+private:
+    bool has_head() const { return model_.jk != JumpingKnowledge::none || !model_.post.empty(); }
+    // Before a head the last layer is as wide as the one before, or as what layer 1 reads.
+    std::int64_t columns_of(int l, std::int64_t read) const {
+        const bool ends = l == depth_ && has_head() && (l > 1 || !model_.pre.empty());
+        return ends ? read : model_.widths[static_cast<std::size_t>(l)];
+    }
+    int with_residual(int value, int read, std::int64_t columns) {
+        if (model_.residual == Residual::none) return value;
+        const bool itself = model_.residual == Residual::input && layers_.width(read) == columns;
+        return layers_.sum(value, itself ? read : layers_.linear(read, columns, "residual"));
+    }
+    int mapped(int of, std::int64_t columns, const std::string& part) {
+        return layers_.bias(layers_.linear(of, columns, part), part);
+    }
+    // Draws of dropout are keyed by layers, 1 to L; the maps behind them and those before come next.
+    int before_layers(int read) {
+        int key = depth_ + static_cast<int>(model_.post.size()) + 1;
+        for (std::size_t k = 0; k < model_.pre.size(); ++k) {
+            int value = mapped(read, model_.pre[k], "input." + std::to_string(k));
+            if (model_.pre_activation || k + 1 < model_.pre.size()) value = layers_.activate(value);
+            read = layers_.dropout(value, ++key);
+        }
+        return read;
+    }
+    int behind_layers(int read) {
+        int key = depth_ + 1;
+        for (std::size_t k = 0; k < model_.post.size(); ++k)
+            read =
+                layers_.dropout(layers_.activate(mapped(read, model_.post[k], "output." + std::to_string(k))), ++key);
+        return mapped(read, model_.widths.back(), "output." + std::to_string(model_.post.size()));
+    }
+
+    const ModelRecord& model_;
+    std::string last_part_;
+    Layers layers_;
+    int depth_;
+};
+
 // A network of widths f_0 .. f_L. `layer(layers, h, columns)` adds the operations of one layer, which make `columns`
 // columns of the operation `h`, but for its last bias, called `last_part`, and returns the last of them. The
 // operations between the layers are the same for all models:
 //   H^l = activation(layer(H) + residual + b), H = dropout(H^(l-1)), residual = H, or H W where widths differ;
-// the last layer has no activation, and its output are the logits. With jk_concat all L layers have one, the last is as
-// wide as the one before, and the logits are the sum of dropout(H^l) W^l over all layers, which is [H^1 .. H^L] W. With
-// jk_last it is the same, and the logits are those of the last layer alone: dropout(H^L) W^L.
+// the last layer has no activation, and its output are the logits.
+//
+// Linear maps `pre` make H^0 of the features, each of dropout of what the one before it has made, with the activation
+// between them. With a head, all L layers have an activation, and the last is as wide as the one before: with jk
+// `concat` the logits are the sum of dropout(H^l) W^l over all layers, which is [H^1 .. H^L] W, with `last` they are
+// those of the last layer alone, dropout(H^L) W^L, and with `post` the maps behind it are as those before.
 template <class Layer>
 OpGraph stack(const ModelRecord& model, const std::string& last_part, const Layer& layer) {
-    const auto& widths = model.widths;
-    const bool mapped = model.jk_concat || model.jk_last;
-    Layers layers(model);
-    int read = layers.dropout(layers.input(), 1);
-    int logits = -1;
-    for (std::size_t l = 1; l < widths.size(); ++l) {
-        const bool last = l + 1 == widths.size();
-        layers.begin(static_cast<int>(l));
-        const std::int64_t columns = last && mapped && l > 1 ? widths[l - 1] : widths[l];
-        int value = layer(layers, read, columns);
-        if (model.residual)
-            value = layers.sum(value, layers.width(read) == columns ? read : layers.linear(read, columns, "residual"));
-        value = layers.bias(value, last_part);
-        if (!last || mapped) read = layers.dropout(layers.activate(value), static_cast<int>(l) + 1);
-        if (model.jk_concat || (last && mapped)) {
-            const int part = layers.linear(read, widths.back(), "jk");
-            logits = logits < 0 ? part : layers.sum(logits, part);
-        } else if (!mapped) {
-            logits = value;
-        }
-    }
-    if (mapped) logits = layers.bias(logits, "jk");
-    return layers.end(logits);
+    return Stack(model, last_part).made_of(layer);
 }
 
 }  // namespace gnnplan::models

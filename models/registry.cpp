@@ -124,6 +124,22 @@ void leave_to_diagonal(OpGraph& graph) {
     }
 }
 
+void check_widths(const std::vector<std::int64_t>& widths, const char* option) {
+    for (const std::int64_t width : widths) {
+        if (width < 1) throw Error(ErrorCode::usage, "width " + std::to_string(width) + " is not positive", option);
+    }
+}
+
+void check_maps(const ModelRecord& model) {
+    check_widths(model.pre, "`pre`");
+    check_widths(model.post, "`post`");
+    if (model.pre_activation && model.pre.empty())
+        throw Error(ErrorCode::usage, "there is no linear map before layer 1", "`pre-activation`", "`pre` gives one");
+    if (!model.post.empty() && model.jk != JumpingKnowledge::none)
+        throw Error(ErrorCode::usage, "the logits are made by linear maps behind the last layer, or by `jk`", "`post`",
+                    "leave one of the two out");
+}
+
 }  // namespace
 
 OpGraph build(const ProblemRecord& problem) {
@@ -133,9 +149,8 @@ OpGraph build(const ProblemRecord& problem) {
         throw Error(ErrorCode::usage, "a model needs at least an input and an output width", "`widths`",
                     "give f_0,f_1,...,f_L");
     }
-    for (const std::int64_t width : model.widths) {
-        if (width < 1) throw Error(ErrorCode::usage, "width " + std::to_string(width) + " is not positive", "`widths`");
-    }
+    check_widths(model.widths, "`widths`");
+    check_maps(model);
     if (model.epsilon != 0 || model.trains_epsilon) check_has_epsilon(model);
     check_heads(model);
     if (!std::isfinite(model.epsilon)) throw Error(ErrorCode::usage, "must be a finite number", "`epsilon`");

@@ -36,6 +36,10 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "gcn, jk, leaky_relu": ("plain", "--bias --jk concat --activation leaky_relu --layers 3", ""),
     "gcn, jk, residual, rows of the loss": ("plain", "--jk concat --residual --layers 3", "--loss-rows on"),
     "gcn, jk last, biases": ("plain", "--bias --jk last --layers 3", ""),
+    "gcn, maps before and behind, biases": ("plain", "--bias --pre 9,7 --post 11 --layers 3", ""),
+    "gcn, maps before and behind, rows of the loss":
+        ("directed", "--pre 9 --pre-activation --post 5,4 --residual linear", "--loss-rows on"),
+    "gcn, maps before, not autograd's": ("plain", "--pre 9", "--forward SS --backward DD"),
     "gcn, directed": ("directed", "", ""),
     "gcn, directed, not autograd's": ("directed", "", "--forward SS --backward S-"),
     "gcn, symmetrised": ("directed", "--symmetrise", ""),
@@ -57,6 +61,8 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "sage pool": ("plain", "--model sage --aggregator pool --bias", ""),
     "sage pool, elu, rows of the loss":
         ("directed", "--model sage --aggregator pool --activation elu", "--loss-rows on"),
+    "sage pool, maps before, residual":
+        ("directed", "--model sage --aggregator pool --pre 6,6 --residual linear --bias", ""),
     "sage gcn": ("directed", "--model sage --aggregator gcn --bias --jk concat", ""),
     "sage mean, jk last, rows of the loss": ("directed", "--model sage --jk last --residual", "--loss-rows on"),
     "gin": ("directed", "--model gin --bias", ""),
@@ -71,6 +77,7 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "gat, heads": ("directed", "--model gat --heads 4 --output-heads 2 --slope 0.1", ""),
     "gat, averaged heads": ("plain", "--model gat --heads 3 --average-heads --activation relu", "--loss-rows on"),
     "gat, residual, jk": ("plain", "--model gat --heads 2 --residual --jk concat --layers 3 --bias", ""),
+    "gat, maps before and behind": ("plain", "--model gat --heads 2 --pre 8 --post 6 --bias", "--loss-rows on"),
     "gat, two ranks": ("plain", "--model gat --heads 2 --residual", "--ranks 2 --loss-rows on"),
     "agnn": ("directed", "--model agnn --bias", ""),
     "agnn, elu, three layers": ("plain", "--model agnn --activation elu --layers 3", "--loss-rows on"),

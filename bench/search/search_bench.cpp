@@ -53,8 +53,8 @@ void hundred(benchmark::State& state, const char* name, const char* aggregator, 
     plan(state, widths, 64, nullptr, [&](ModelRecord& model) {
         model.name = name;
         model.aggregator = aggregator;
-        model.residual = residual;
-        model.jk_concat = jk_concat;
+        model.residual = residual ? Residual::input : Residual::none;
+        model.jk = jk_concat ? JumpingKnowledge::concat : JumpingKnowledge::none;
     });
 }
 

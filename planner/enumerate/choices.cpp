@@ -52,7 +52,7 @@ std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool undominated
     for (const Order forward : {S, D}) {
         if (rules.forward && forward != *rules.forward) continue;
         if (rules.only && forward != rules.only->forward) continue;
-        const bool goes_back = rules.trains && !first;
+        const bool goes_back = rules.trains && (!first || rules.orders_backward);
         for (const Order backward : goes_back ? std::vector{S, D} : std::vector{Order::none}) {
             if (goes_back && rules.backward && backward != *rules.backward) continue;
             if (rules.only && goes_back && backward != rules.only->backward) continue;

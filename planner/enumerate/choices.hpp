@@ -27,6 +27,7 @@ struct LayerRules {
     int layer = 1;
     int layers = 1;
     bool trains = true;                      // whether there is a backward pass
+    bool orders_backward = false;            // of layer 1: its products have an order in that pass, too
     bool columns_split = false;              // y > 1 and dense operands are split over it
     std::optional<OnlyOrders> only;          // where its products have one order
     bool leaves_columns = true;              // its result may be split by columns

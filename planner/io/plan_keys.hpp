@@ -3,6 +3,7 @@
 
 #include "planner/io/archive.hpp"
 #include "planner/io/machine_keys.hpp"
+#include "planner/io/one_of.hpp"
 #include "planner/io/parse.hpp"
 
 #include <gnnplan/ir/plan.hpp>
@@ -39,9 +40,11 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
     archive.field("bias", model.bias);
     archive.optional("aggregator", model.aggregator);
     archive.optional("activation", model.activation);
-    archive.optional("residual", model.residual);
-    archive.optional("jk_concat", model.jk_concat);
-    archive.optional("jk_last", model.jk_last);
+    archive.optional("pre", model.pre);
+    archive.optional("pre_activation", model.pre_activation);
+    archive.optional("post", model.post);
+    one_of(archive, model.residual, {{"residual", Residual::input}, {"residual_linear", Residual::linear}});
+    one_of(archive, model.jk, {{"jk_concat", JumpingKnowledge::concat}, {"jk_last", JumpingKnowledge::last}});
     archive.optional_any_number("epsilon", model.epsilon);
     archive.optional("trains_epsilon", model.trains_epsilon);
     archive.optional("heads", model.heads);

@@ -165,8 +165,7 @@ private:
     // Whether a value is a sum of products and linear maps, on top of which another may be made.
     bool is_sum(int site) const { return at(site).kind == SiteKind::product || at(site).kind == SiteKind::linear; }
 
-    // A sum is made in place of the value that comes first in the layer; what earlier layers have left for others, too,
-    // stays.
+    // A sum is made in place of the value that comes first in the layer; what others read, too, stays.
     Made add_up(const Op& op) {
         const auto [a, b] = std::minmax(input_of(op, 0).site, input_of(op, 1).site);
         if (at(a).width != at(b).width) refuse("adds matrices of different widths");
@@ -207,19 +206,20 @@ private:
         return {id};
     }
 
-    // The value of the layer before that the first operations of layer `l` read.
+    // The value of the layer before that the first operations of layer `l` read, or of maps before layer 1.
     int read_by(int l) const {
         int site = found_.product(l).input;
-        while (at(site).layer == l) site = at(site).input;
+        while (at(site).layer == l && at(site).dropout == 0) site = at(site).input;
         return site;
     }
 
     void find_results() {
+        const std::int64_t read_first = found_.in_width(1);  // of the features only if no map is before
+        for (int id = 0; id < found_.products.front(); ++id) at(id).columns_of = at(id).width == read_first ? 0 : -1;
         for (int l = 2; l <= found_.depth; ++l) found_.results.push_back(read_by(l));
         Site& end = found_.sites.back();
-        end.rows_of = found_.depth;
-        end.columns_of = at(end.input).columns_of;
         int last = end.input;
+        end.rows_of = found_.depth, end.columns_of = at(last).columns_of;
         if (at(last).kind == SiteKind::pointwise) last = at(last).input;
         const bool several_layers = at(last).addend >= 0 && at(at(last).addend).layer < at(last).layer;
         found_.results.push_back(several_layers ? at(last).input : end.input);

@@ -18,6 +18,7 @@ public:
         number_of_[input_] = 0;
         Site input{SiteKind::input, -1, 0, graph.at(input_).width};
         input.dropout = graph.at(input_).dropout > 0 ? 1 : 0;
+        if (first == 1) input.columns_of = graph.at(input_).columns_of;
         cut_.sites.push_back(input);
         const int sites = static_cast<int>(graph.sites.size());
         for (int id = input_ + 1; id < sites; ++id) {

@@ -18,7 +18,7 @@ std::int64_t Builder::widest_product() const {
         const bool input = rules_.forward(l) == Order::sparse_first;
         const bool output = rules_.backward(l) == Order::sparse_first;
         if (multiplies) widest = std::max(widest, input ? model.in_width(l) : model.out_width(l));
-        if (l > 1 && rules_.backward(l) != Order::none)
+        if (model.orders_backward(l) && rules_.backward(l) != Order::none)
             widest = std::max(widest, output ? model.out_width(l) : model.in_width(l));
     }
     return rules_.block_distributed() ? widest : (widest + schedule_.grid.y - 1) / schedule_.grid.y;

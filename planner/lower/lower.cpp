@@ -35,23 +35,23 @@ void check_letters(const SiteGraph& model, const Configuration& configuration) {
             refuse("layer " + std::to_string(layer) + " " + std::string(product.why_one_order()) +
                        ": its products have one order",
                    "orders " + letters, text({only->forward}) + " forward and " + text({only->backward}) + " backward");
-        const bool last = i + 1 == layers;
-        if (configuration.forward[i] == Order::none ||
-            (back > 0 && configuration.backward[i] == Order::none && !last)) {
-            refuse("only layer 1's backward letter may be '-'", "orders " + letters);
+        const bool ordered = back > 0 && model.orders_backward(layer);
+        if (configuration.forward[i] == Order::none || (ordered && backward == Order::none)) {
+            refuse("only layer 1's backward letter may be '-', and only where it reads the features",
+                   "orders " + letters);
         }
     }
 }
 
 // Choices that exclude each other.
-void check_choices(const Configuration& configuration) {
+void check_choices(const SiteGraph& model, const Configuration& configuration) {
     const bool first_is_sparse = configuration.forward.front() == Order::sparse_first;
     if (configuration.cached_aggregation &&
         (!configuration.constant_input || !first_is_sparse || configuration.operands.front() != Operand::product)) {
         refuse("the first aggregation can be cached only when the input is constant and layer 1 starts with it",
                "cached_aggregation");
     }
-    const bool full_space = !paper_semantics(configuration);
+    const bool full_space = !paper_semantics(model, configuration);
     if (configuration.replicated_input && (!full_space || (first_is_sparse && !configuration.cached_aggregation))) {
         refuse("a replicated input needs a first layer that transforms first, or a cached aggregation",
                "replicated_input");
@@ -109,7 +109,7 @@ void check_neighbourhoods(const SiteGraph& model, const Configuration& configura
 void check(const SiteGraph& model, const Configuration& configuration) {
     check_letters(model, configuration);
     check_inference(model, configuration);
-    check_choices(configuration);
+    check_choices(model, configuration);
     check_neighbourhoods(model, configuration);
     if (model.at(model.sites.back().input).activation != Activation::none)
         refuse("neither a loss nor an output can follow an activation directly: they are of logits", "the last layer");

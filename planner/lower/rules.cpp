@@ -53,7 +53,12 @@ Place Rules::gradient_made_in(int id) const {
     const Site& reader = graph_.at(readers.front());
     switch (reader.kind) {
         case SiteKind::loss: return loss_place();
-        case SiteKind::product: return backward(reader.layer) == Order::sparse_first ? Place::r : spmm_out();
+        case SiteKind::product: {
+            // Layer 1 has no letter where its only order goes without saying.
+            const std::optional<OnlyOrders> only = reader.only_orders();
+            const Order order = only ? only->backward : backward(reader.layer);
+            return order == Order::sparse_first ? Place::r : spmm_out();
+        }
         case SiteKind::input:
         case SiteKind::linear:
         case SiteKind::pointwise:

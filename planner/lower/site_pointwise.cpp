@@ -7,6 +7,9 @@ namespace {
 bool masks_bits(const Site& site) { return site.activation == Activation::relu; }
 bool masks_values(const Site& site) { return site.activation != Activation::none && !masks_bits(site); }
 
+// The layer whose dropout the step takes part in; that of the next one where it takes part in none.
+int key_layer(const Site& site) { return site.dropout > 0 ? site.dropout : site.layer + 1; }
+
 // With `mask`, the bits H^l > 0 are made in the same pass and returned under that name.
 std::optional<TensorId> activate(Passes& passes, const std::string& step, TensorId z, const Site& site,
                                  const std::optional<std::string>& mask) {
@@ -19,7 +22,7 @@ std::optional<TensorId> activate(Passes& passes, const std::string& step, Tensor
     std::optional<TensorId> bits;
     if (mask) bits = builder.like(*mask, z, DType::bits);
     builder.step(step, operation_of(site.activation),
-                 MapStep{MapOp::activate, z, bias, bits, site.layer + 1, site.activation, dropped, keys});
+                 MapStep{MapOp::activate, z, bias, bits, key_layer(site), site.activation, dropped, keys});
     return bits;
 }
 
@@ -31,7 +34,7 @@ TensorId positive_mask(Builder& builder, const std::string& step, TensorId h, co
 
 void apply_mask(Builder& builder, const std::string& step, TensorId g, TensorId mask, const Site& site) {
     builder.step(step, OpKind::relu,
-                 MapStep{MapOp::apply_mask, g, mask, {}, site.layer + 1, Activation::none, site.dropout > 0});
+                 MapStep{MapOp::apply_mask, g, mask, {}, key_layer(site), Activation::none, site.dropout > 0});
 }
 
 // The same after other activations: `h` is what the site made, and none where it has no activation.
@@ -40,7 +43,7 @@ void activation_gradient(Builder& builder, const std::string& step, TensorId g, 
     const bool dropped = site.dropout > 0;
     const auto keys = dropped ? builder.draw_keys(g) : std::nullopt;
     builder.step(step, operation_of(site.activation),
-                 MapStep{MapOp::activation_gradient, g, h, {}, site.layer + 1, site.activation, dropped, keys});
+                 MapStep{MapOp::activation_gradient, g, h, {}, key_layer(site), site.activation, dropped, keys});
 }
 
 TensorId column_sum(Builder& builder, const std::string& step, TensorId in, int pointwise) {

@@ -84,7 +84,7 @@ private:
         const std::string name = numbered(forward ? "again.T" : "again.AG", l_);
         const Place place = rules_.spmm_in();
         TensorId operand = 0;
-        if (paper_semantics(rules_.configuration())) {
+        if (paper_semantics(rules_.model(), rules_.configuration())) {
             const TensorId rows = forward ? input(Place::r) : gradient_at(Place::r);
             operand = builder_.redistribute(at() + ".again.to_c", rows, place, name + ".in", OpKind::aggregate);
         } else {

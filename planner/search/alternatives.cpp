@@ -80,7 +80,7 @@ Configuration differentiated(const Space& space, const Configuration& chosen, co
         fixed.options.backward = backward;
         return list_paper_space(fixed, {Sharing::replicated, grid}).front().configuration;
     }
-    choices.front().backward = Order::none;
+    if (!space.model.orders_backward(1)) choices.front().backward = Order::none;
     choices.front().constant_input = chosen.constant_input;
     ConfigurationFrame frame{{Sharing::replicated, grid}};
     frame.switches = Pins().unsearched(grid.x);

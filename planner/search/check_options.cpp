@@ -42,7 +42,7 @@ void check_pinned(const std::optional<Orders>& orders, std::size_t layers, const
 }
 
 // '-' stands for a gradient that nobody needs: layer 1's in the full space, which may be written S or D there too.
-void check_letters(const SelectOptions& options) {
+void check_letters(const SelectOptions& options, const SiteGraph& model) {
     const auto refuse = [](const Orders& orders, const char* option) {
         throw Error(ErrorCode::usage, "only layer 1's backward letter may be '-', in the full space",
                     option_text(option, text(orders)));
@@ -55,6 +55,10 @@ void check_letters(const SelectOptions& options) {
         const bool allowed = options.space == SearchSpace::full && i + 1 == backward.size();
         if (backward[i] == Order::none && !allowed) refuse(backward, "backward");
     }
+    if (!backward.empty() && backward.back() == Order::none && model.orders_backward(1))
+        throw Error(ErrorCode::usage,
+                    "layer 1 reads what linear maps make of the features, so that its backward letter is S or D",
+                    option_text("backward", text(backward)));
 }
 
 // The paper counts networks whose layers are products alone.
@@ -169,7 +173,7 @@ void check_options(const Space& space, const ProblemRecord& problem) {
     check_total_size(space);
     check_pinned(space.options.forward, space.depth(), "`forward`");
     check_pinned(space.options.backward, space.depth(), "`backward`");
-    check_letters(space.options);
+    check_letters(space.options, space.model);
     check_only_orders(space);
     check_drawn(space, problem.fanout);
     check_batches(space, problem);

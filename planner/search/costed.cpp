@@ -26,7 +26,7 @@ Prediction as_runs_will(const Space& space, const Schedule& schedule, const Grap
         predicted.loading = cost::loading_seconds(schedule, graph, space.record, space.listing, machine);
     if (space.batches) {
         predicted.batch_seconds =
-            cost::batch_seconds(*space.batches, schedule.grid, space.widths.front(), graph, machine);
+            cost::batch_seconds(*space.batches, schedule.grid, space.model.at(0).width, graph, machine);
         predicted.epoch_seconds += predicted.batch_seconds;
     }
     if (space.drops_attention) cost::add_attention_dropout(schedule, graph, machine, predicted);

@@ -223,7 +223,7 @@ double FrameSearch::seconds_beside(const ConfigurationFrame& frame, const Switch
     double seconds = 0;
     if (space_.batches) {
         const GraphStats& graph = graphs_.numbered(enumerate::numbering_of_batches(*space_.batches, frame.on.grid.x));
-        seconds = cost::batch_seconds(*space_.batches, frame.on.grid, space_.widths.front(), graph, machine_);
+        seconds = cost::batch_seconds(*space_.batches, frame.on.grid, space_.model.at(0).width, graph, machine_);
     }
     if (!space_.drops_attention) return seconds;
     const Schedule schedule = lowered(frame, switches, choices);

@@ -16,6 +16,7 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const D
     rules.layer = layer;
     rules.layers = static_cast<int>(depth);
     rules.trains = space.model.trains();
+    rules.orders_backward = space.model.orders_backward(layer);
     rules.columns_split = on.splits_columns();
     const Site& product = space.model.product(layer);
     rules.only = product.only_orders();

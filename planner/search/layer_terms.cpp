@@ -36,11 +36,11 @@ std::uint64_t code(const Site& site) {
     return bits;
 }
 
-// A choice that the layer has, its backward pass being that of an inner layer or none.
-LayerChoice some_choice(const Site& product, bool inner) {
+// A choice that layer `l` has.
+LayerChoice some_choice(const SiteGraph& model, int l) {
     const OnlyOrders orders =
-        product.only_orders().value_or(OnlyOrders{Order::sparse_first, Order::sparse_first, Operand::product});
-    return {orders.forward, inner ? orders.backward : Order::none, orders.operand};
+        model.product(l).only_orders().value_or(OnlyOrders{Order::sparse_first, Order::sparse_first, Operand::product});
+    return {orders.forward, model.orders_backward(l) ? orders.backward : Order::none, orders.operand};
 }
 
 }  // namespace
@@ -173,7 +173,10 @@ const double* LayerTerms::step_seconds(WidthlessSteps::StepId step, int l) {
 
 std::vector<std::int64_t> LayerTerms::kinds_around(int l, const SiteGraph& layers) const {
     std::vector<std::int64_t> kinds{l == 1 ? 1 : 0, last(l) == depth_ ? 1 : 0};
-    for (const Site& site : layers.sites) kinds.push_back(static_cast<std::int64_t>(code(site)));
+    for (const Site& site : layers.sites) {
+        kinds.push_back(static_cast<std::int64_t>(code(site)));
+        if (site.columns_of < 0) kinds.push_back(site.width);
+    }
     return kinds;
 }
 
@@ -187,6 +190,7 @@ LayerChoice LayerTerms::previous_leaving(Place before, const SiteGraph& layers, 
     for (LayerChoice previous : {LayerChoice{Order::sparse_first}, transformed, column_parallel, cached}) {
         if (only && previous.forward != only->forward) continue;
         if (only) previous.operand = only->operand;
+        previous.backward = some_choice(layers, 1).backward;
         Choices choices{previous};
         choices.insert(choices.end(), others.begin(), others.end());
         const Configuration configuration = configuration_of(frame_, choices);
@@ -220,7 +224,7 @@ std::optional<std::int64_t> LayerTerms::panels_of_all() const {
         SiteGraph layers = layers_around(1);
         layers = with_widths(layers, std::vector<std::int64_t>(static_cast<std::size_t>(layers.depth) + 1, width));
         Choices choices;
-        for (int l = 1; l <= layers.depth; ++l) choices.push_back(some_choice(layers.product(l), l > 1));
+        for (int l = 1; l <= layers.depth; ++l) choices.push_back(some_choice(layers, l));
         const Schedule schedule = lower::lower(layers, configuration_of(frame_, choices), space_.shape);
         const auto matrix = std::find_if(schedule.tensors.begin(), schedule.tensors.end(),
                                          [](const Tensor& tensor) { return tensor.role == Role::adjacency; });
@@ -233,7 +237,7 @@ std::optional<std::int64_t> LayerTerms::panels_of_all() const {
 
 Schedule LayerTerms::sample() const {
     Choices choices;
-    for (int l = 1; l <= depth_; ++l) choices.push_back(some_choice(space_.model.product(l), l > 1));
+    for (int l = 1; l <= depth_; ++l) choices.push_back(some_choice(space_.model, l));
     return lower::lower(space_.model, configuration_of(frame_, choices), space_.shape);
 }
 

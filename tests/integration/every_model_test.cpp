@@ -61,26 +61,49 @@ std::vector<Variant> variants() {
             variant("GinEpsilonNegative", "gin", "", twice_less),
             variant("GinEpsilonTrained", "gin", "", [](ModelRecord& m) { m.epsilon = 0.25, m.trains_epsilon = true; }),
             variant("GcnResidualLeakyRelu", "gcn", "",
-                    [](ModelRecord& m) { m.residual = true, m.activation = Activation::leaky_relu; }),
+                    [](ModelRecord& m) { m.residual = Residual::input, m.activation = Activation::leaky_relu; }),
             variant("GatOneHead", "gat"),
             variant("GatThreeHeads", "gat", "", [](ModelRecord& m) { m.heads = 3, m.output_heads = 2; }),
             variant("GatFourHeadsAveraged", "gat", "",
                     [](ModelRecord& m) { m.heads = 4, m.average_heads = true, m.slope = 0.5; }),
             variant("GatTwoHeadsAveragedResidual", "gat", "",
-                    [](ModelRecord& m) { m.heads = 2, m.average_heads = m.residual = true; }),
+                    [](ModelRecord& m) { m.heads = 2, m.average_heads = true, m.residual = Residual::input; }),
             variant("GatEightHeadsResidual", "gat", "",
-                    [](ModelRecord& m) { m.heads = 8, m.residual = true, m.slope = 0.25; }),
-            variant("GatTwoHeadsJk", "gat", "", [](ModelRecord& m) { m.heads = 2, m.jk_concat = true; }),
+                    [](ModelRecord& m) { m.heads = 8, m.residual = Residual::input, m.slope = 0.25; }),
+            variant("GatTwoHeadsJk", "gat", "", [](ModelRecord& m) { m.heads = 2, m.jk = JumpingKnowledge::concat; }),
             variant("Agnn", "agnn"),
             variant("AgnnElu", "agnn", "", [](ModelRecord& m) { m.activation = Activation::elu; }),
-            variant("SageMeanResidual", "sage", "mean", [](ModelRecord& m) { m.residual = true; }),
-            variant("SageGcnJk", "sage", "gcn", [](ModelRecord& m) { m.jk_concat = true; }),
-            variant("GcnJkElu", "gcn", "", [](ModelRecord& m) { m.jk_concat = true, m.activation = Activation::elu; }),
-            variant("GcnJkLast", "gcn", "", [](ModelRecord& m) { m.jk_last = true; }),
-            variant("SageMeanJkLastResidual", "sage", "mean", [](ModelRecord& m) { m.jk_last = m.residual = true; }),
-            variant("GatTwoHeadsJkLast", "gat", "", [](ModelRecord& m) { m.heads = 2, m.jk_last = true; }),
+            variant("SageMeanResidual", "sage", "mean", [](ModelRecord& m) { m.residual = Residual::input; }),
+            variant("SageGcnJk", "sage", "gcn", [](ModelRecord& m) { m.jk = JumpingKnowledge::concat; }),
+            variant("GcnJkElu", "gcn", "",
+                    [](ModelRecord& m) { m.jk = JumpingKnowledge::concat, m.activation = Activation::elu; }),
+            variant("GcnJkLast", "gcn", "", [](ModelRecord& m) { m.jk = JumpingKnowledge::last; }),
+            variant("SageMeanJkLastResidual", "sage", "mean",
+                    [](ModelRecord& m) { m.jk = JumpingKnowledge::last, m.residual = Residual::input; }),
+            variant("GatTwoHeadsJkLast", "gat", "", [](ModelRecord& m) { m.heads = 2, m.jk = JumpingKnowledge::last; }),
+            variant("GcnResidualLinear", "gcn", "", [](ModelRecord& m) { m.residual = Residual::linear; }),
+            variant("GcnPre", "gcn", "", [](ModelRecord& m) { m.pre = {6}; }),
+            variant("GcnPreResidual", "gcn", "",
+                    [](ModelRecord& m) {
+                        m.pre = {6, 6}, m.residual = Residual::input;
+                    }),
+            variant("GcnPost", "gcn", "", [](ModelRecord& m) { m.post = {7}; }),
+            variant("SageMeanPrePostResidual", "sage", "mean",
+                    [](ModelRecord& m) {
+                        m.pre = {5, 3}, m.post = {7, 4}, m.pre_activation = true, m.activation = Activation::elu;
+                        m.residual = Residual::input;
+                    }),
+            variant("SagePoolPreResidualLinear", "sage", "pool",
+                    [](ModelRecord& m) { m.pre = {4}, m.residual = Residual::linear; }),
+            variant("GinPreJk", "gin", "",
+                    [](ModelRecord& m) {
+                        m.pre = {4}, m.jk = JumpingKnowledge::concat, m.activation = Activation::elu;
+                        m.trains_epsilon = true;
+                    }),
+            variant("GatTwoHeadsPrePost", "gat", "",
+                    [](ModelRecord& m) { m.heads = 2, m.pre = {6}, m.post = {5}, m.pre_activation = true; }),
             variant("SagePoolJkResidualElu", "sage", "pool", [](ModelRecord& m) {
-                m.jk_concat = m.residual = true;
+                m.jk = JumpingKnowledge::concat, m.residual = Residual::input;
                 m.activation = Activation::elu;
             })};
 }

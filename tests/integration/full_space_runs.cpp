@@ -158,7 +158,7 @@ std::string describe(const TestProblem& problem, const Configuration& configurat
 void check_inference(const TestProblem& problem, const Run& run, const Switches& switches) {
     SCOPED_TRACE(describe(problem, run.configuration, switches));
     ASSERT_NO_THROW(validate(run.schedule));
-    if (problem.network().model.jk_concat) {
+    if (problem.network().model.jk == JumpingKnowledge::concat) {
         EXPECT_THROW(deploy::layer_ends(run.schedule), Error) << "logits are made of all layers";
     } else {
         EXPECT_EQ(deploy::layer_ends(run.schedule).size(), problem.widths().size() - 1) << "any of them can be saved";

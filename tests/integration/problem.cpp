@@ -87,7 +87,8 @@ std::string TestProblem::name() const {
     const ModelRecord& model = network_.model;
     return fmt::format("{} {}{}{}{} on {}{}{} N={} widths={}{} heads={} dropout={} input={} attention={} fanout={}",
                        model.name, model.aggregator, model.activation ? " curved" : "",
-                       model.residual ? " residual" : "", model.jk_concat ? " jk" : "", name_,
+                       model.residual != Residual::none ? " residual" : "",
+                       model.jk != JumpingKnowledge::none ? " jk" : "", name_,
                        matrices[static_cast<std::size_t>(network_.matrix.normalisation)],
                        network_.matrix.self_loops ? "" : " without loops", serial_.vertices(), fmt::join(widths(), ","),
                        network_.bias ? " bias" : "", model.heads, network_.dropout, network_.input_dropout,

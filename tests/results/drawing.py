@@ -29,7 +29,11 @@ def draw_network(draw):
         network |= {"heads": draw.choice([1, 2, 4]), "output_heads": draw.choice([1, 3]),
                     "average_heads": draw.random() < 0.3, "slope": draw.choice([0.2, 0.0, 0.5])}
     if model != "agnn":
-        network |= {"residual": draw.random() < 0.3, "jk": draw.choice([None, None, "concat"])}
+        network |= {"residual": draw.choice([None, None, "input", "linear"]),
+                    "jk": draw.choice([None, None, "concat", "last"]),
+                    "pre": draw.choice([None, None, [4], [8, 4]])}
+        network["post"] = draw.choice([None, [8], [6, 3]]) if network["jk"] is None else None
+        network["pre_activation"] = network["pre"] is not None and draw.random() < 0.4
     if model in ("gcn", "gin") or network.get("aggregator") in ("mean", "sum", "gcn"):
         network["normalisation"] = draw.choice([None, None, "symmetric", "row_mean", "none"])
         network["edge_weights"] = draw.random() < 0.4
@@ -76,7 +80,12 @@ def flags_of(network):
     for name in ("aggregator", "epsilon", "activation", "heads", "output_heads", "slope", "jk", "normalisation"):
         if network.get(name) is not None:
             text += f" --{name.replace('_', '-')} {network[name]}"
-    for name in ("bias", "residual", "average_heads", "symmetrise", "edge_weights"):
+    if network.get("residual"):
+        text += {"input": " --residual", "linear": " --residual linear"}[network["residual"]]
+    for name in ("pre", "post"):
+        if network.get(name):
+            text += f" --{name} {','.join(map(str, network[name]))}"
+    for name in ("bias", "pre_activation", "average_heads", "symmetrise", "edge_weights"):
         if network.get(name):
             text += f" --{name.replace('_', '-')}"
     return text

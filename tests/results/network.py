@@ -103,6 +103,7 @@ def shapes(network):
     """The shapes of the weights by name: one number for a vector."""
     widths, model, result = network["widths"], network["model"], {}
     layers, jumps = len(widths) - 1, network.get("jk") == "concat"
+    headed = network.get("jk") or network.get("post")
     biased = [] if not network.get("bias") else ["bias"]
     if model == "agnn":
         result["layers.1.embedding.weight"] = [widths[0], widths[1]]
@@ -111,9 +112,16 @@ def shapes(network):
         result[f"layers.{layers}.output.weight"] = widths[-2:]
         return result | {f"layers.{layers}.output.{part}": widths[-1:] for part in biased}
     read = widths[0]
+
+    def mapped(name, made):
+        return {f"{name}.weight": [read, made]} | {f"{name}.{part}": [made] for part in biased}
+
+    for k, made in enumerate(network.get("pre") or []):
+        result |= mapped(f"layers.1.input.{k}", made)
+        read = made
     for layer in range(1, layers + 1):
         last = layer == layers
-        made = widths[layer - 1] if last and jumps and layer > 1 else widths[layer]
+        made = read if last and headed and (layer > 1 or network.get("pre")) else widths[layer]
         own = {}
         if model == "gcn":
             own["weight"] = [read, made]
@@ -134,14 +142,18 @@ def shapes(network):
             columns = made if averaged else made // heads
             own |= {"weight": [read, heads * columns], "attention.source": [heads, columns],
                     "attention.target": [heads, columns]}
-        if network.get("residual") and read != made:
+        if network.get("residual") == "linear" or (network.get("residual") and read != made):
             own["residual.weight"] = [read, made]
         if model != "gin":
             own |= {part: [made] for part in biased}
-        if jumps:
+        if jumps or (network.get("jk") == "last" and last):
             own["jk.weight"] = [made, widths[-1]]
             own |= {f"jk.{part}": widths[-1:] for part in biased if last}
         result |= {f"layers.{layer}.{name}": shape for name, shape in own.items()}
+        read = made
+    post = network.get("post") or []
+    for k, made in enumerate([*post, widths[-1]] if post else []):
+        result |= mapped(f"layers.{layers}.output.{k}", made)
         read = made
     return result
 
@@ -241,27 +253,48 @@ class Network:
         logits = self.biased(self.layers, "output.bias", self.linear(self.layers, "output.weight", outputs[-1]))
         return outputs[1:-1] + [logits]
 
+    def before_layers(self):
+        rows, pre = self.features, self.network.get("pre") or []
+        for k in range(len(pre)):
+            rows = self.biased(1, f"input.{k}.bias", self.linear(1, f"input.{k}.weight", rows))
+            if k + 1 < len(pre) or self.network.get("pre_activation"):
+                rows = [self.activate(row) for row in rows]
+        return rows
+
+    def behind_layers(self, rows):
+        """What one linear map, or several, make of the output of the last layer."""
+        if self.network.get("jk"):
+            return self.biased(self.layers, "jk.bias", self.linear(self.layers, "jk.weight", rows))
+        for k in range(len(self.network["post"]) + 1):
+            if k > 0:
+                rows = [self.activate(row) for row in rows]
+            rows = self.biased(self.layers, f"output.{k}.bias", self.linear(self.layers, f"output.{k}.weight", rows))
+        return rows
+
     def outputs(self):
         """The outputs of each layer for every vertex; those of the last layer are the logits."""
         model = self.network["model"]
         if model == "agnn":
             return self.agnn()
         jumps = self.network.get("jk") == "concat"
-        rows, made = self.features, []
+        headed = self.network.get("jk") or self.network.get("post")
+        rows, made = self.before_layers(), []
         for layer in range(1, self.layers + 1):
             value = getattr(self, model)(layer, rows)
             if self.network.get("residual"):
-                same = len(rows[0]) == len(value[0])
+                same = self.network["residual"] != "linear" and len(rows[0]) == len(value[0])
                 kept = rows if same else self.linear(layer, "residual.weight", rows)
                 value = [plus(a, b) for a, b in zip(value, kept, strict=True)]
             value = self.biased(layer, "mlp.1.bias" if model == "gin" else "bias", value)
-            if layer < self.layers or jumps:
+            if layer < self.layers or headed:
                 value = [self.activate(row) for row in value]
             made.append(value)
             rows = value
         if jumps:
             parts = [self.linear(layer, "jk.weight", rows) for layer, rows in enumerate(made, 1)]
             made.append(self.biased(self.layers, "jk.bias", [plus(*rows) for rows in zip(*parts, strict=True)]))
+        elif headed:
+            made[-1] = self.behind_layers(made[-1])
         return made
 
     def loss(self):

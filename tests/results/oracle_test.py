@@ -102,7 +102,7 @@ class Drawn:
         if not expected.clear:
             return
         self.plan()
-        layered = self.network.get("jk") is None and self.draw.random() < 0.4
+        layered = self.network.get("jk") != "concat" and self.draw.random() < 0.4
         form = self.draw.choice(["e.npy", "e/"])
         self.run(f"--save-embeddings {form} {'--save-layers layers' if layered else ''}")
         expected.compare(read_embeddings(self.tools / form))

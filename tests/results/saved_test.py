@@ -17,7 +17,9 @@ MODELS = [("", {"model": "gcn"}),
           ("--model gin --epsilon train", {"model": "gin", "epsilon": "train"}),
           ("--model gat --heads 2", {"model": "gat", "heads": 2}),
           ("--model agnn --bias", {"model": "agnn", "bias": True}),
-          ("--jk concat --residual", {"model": "gcn", "jk": "concat", "residual": True})]
+          ("--jk concat --residual", {"model": "gcn", "jk": "concat", "residual": "input"}),
+          ("--pre 7,8 --post 5 --residual linear --bias",
+           {"model": "gcn", "pre": [7, 8], "post": [5], "residual": "linear", "bias": True})]
 EPOCHS = 24
 
 

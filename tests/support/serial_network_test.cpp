@@ -36,8 +36,8 @@ ModelRecord record(const char* name, const char* aggregator, Activation activati
     model.name = name;
     model.aggregator = aggregator;
     model.activation = activation;
-    model.residual = residual;
-    model.jk_concat = jk_concat;
+    model.residual = residual ? Residual::input : Residual::none;
+    model.jk = jk_concat ? JumpingKnowledge::concat : JumpingKnowledge::none;
     model.trains_epsilon = model.name == "gin";
     return model;
 }
@@ -243,7 +243,7 @@ std::pair<const char*, ModelRecord> attending(const char* name, ModelRecord made
                                               bool residual) {
     made.bias = true;
     made.activation = activation;
-    made.residual = residual;
+    made.residual = residual ? Residual::input : Residual::none;
     return {name, made};
 }
 

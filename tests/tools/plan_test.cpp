@@ -332,12 +332,50 @@ TEST(Plan, DefaultsOfFrameworksThatDoNotFitAreOutOfMemory) {
     EXPECT_THAT(out, ::testing::ContainsRegex("DDD SS-.*  OOM \\(101 GiB\\)  as PyTorch Geometric"));
 }
 
-const nlohmann::ordered_json& feature_dropout_of(const nlohmann::ordered_json& plan) {
+const nlohmann::ordered_json& alternative_of(const nlohmann::ordered_json& plan, const char* key) {
     static const nlohmann::ordered_json none;
     for (const auto& alternative : plan["alternatives"]) {
-        if (alternative["choice"]["key"] == "feature_dropout") return alternative;
+        if (alternative["choice"]["key"] == key) return alternative;
     }
     return none;
+}
+const nlohmann::ordered_json& feature_dropout_of(const nlohmann::ordered_json& plan) {
+    return alternative_of(plan, "feature_dropout");
+}
+
+// A plan with maps before layer 1 says of the network without them what its own plan says.
+TEST(Plan, TellsThePriceOfMapsBeforeLayerOne) {
+    const std::string reddit = "plan --graph reddit --ranks 8 --machine a6000x8 --dropout 0.5 --input-dropout 0 ";
+    const auto mapped = gnnplan(reddit + "--pre 64 --json").json(), plain = gnnplan(reddit + "--json").json();
+    const auto& without = alternative_of(mapped, "pre");
+    EXPECT_EQ(without["choice"]["value"], "off");
+    EXPECT_EQ(without["configuration"], plain["configuration"]);
+    EXPECT_EQ(without["predicted"]["epoch_seconds"], plain["predicted"]["epoch_seconds"]);
+    EXPECT_EQ(plain["configuration"]["cached_aggregation"], true);
+    EXPECT_FALSE(mapped["configuration"].value("cached_aggregation", false));
+    EXPECT_TRUE(alternative_of(plain, "pre").is_null());
+    EXPECT_THAT(
+        gnnplan(reddit + "--pre 64").out,
+        ::testing::ContainsRegex("maps     without the linear maps before layer 1 \\(--pre\\): 1d 8x1 SD S- with "
+                                 "ÂX kept over epochs"));
+    EXPECT_THAT(gnnplan(reddit).out, ::testing::Not(HasSubstr("maps  ")));
+}
+
+TEST(Plan, RefusesMapsThatThereCannotBe) {
+    const std::vector<std::pair<std::string, std::string>> refused = {
+        {"--pre 0", "--pre"},
+        {"--pre-activation", "there is no linear map before layer 1"},
+        {"--post 64 --jk last", "--post excludes --jk"},
+        {"--pre 64 --backward S-", "its backward letter is S or D"},
+        {"--model agnn --pre 64", "agnn has one linear map before its layers"},
+        {"--pre 64 --space paper", "the paper's space covers only layers of one summing aggregation"},
+        {"--residual sideways", "sideways is none of input, linear"},
+    };
+    for (const auto& [flags, message] : refused) {
+        const Outcome outcome = gnnplan("plan --graph cora " + flags);
+        EXPECT_EQ(outcome.code, 64) << flags;
+        EXPECT_THAT(outcome.err, HasSubstr(message)) << flags;
+    }
 }
 
 // Each of the two plans says of the other what the other says of itself.

@@ -137,7 +137,7 @@ Explanation explain(const Plan& plan) {
     explanation.steps = step_costs(chosen, *sizes);
     explanation.executed = cost::executed_units(chosen.schedule);
     const bool papers = configuration.sharing == Sharing::replicated && configuration.grid.z == 1;
-    if (papers && paper_semantics(configuration)) {
+    if (papers && plan.problem.space == "paper" && !configuration.backward.empty()) {
         explanation.paper =
             enumerate::paper_units({configuration.forward, configuration.backward}, plan.problem.model.widths);
         explanation.remarks = remarks_on(chosen.schedule, chosen.schedule.grid.y > 1);

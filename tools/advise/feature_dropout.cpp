@@ -22,16 +22,30 @@ std::string times_text(double ratio) {
     return fmt::format("{:+.0f} %", 100 * (ratio - 1));
 }
 
-std::string dropout_text(const Plan& plan) {
+namespace {
+
+// The plan's alternative of another problem, and how it compares; "" where it has none.
+std::string other_text(const Plan& plan, const char* key, const std::string& words, const std::string& if_cached = "") {
     const auto other = std::find_if(plan.alternatives.begin(), plan.alternatives.end(),
-                                    [](const Alternative& a) { return a.choice.key == "feature_dropout"; });
+                                    [&](const Alternative& a) { return a.choice.key == key; });
     if (other == plan.alternatives.end()) return "";
     const double seconds = other->predicted.ranked_seconds();
     const double chosen = plan.candidates.front().predicted.ranked_seconds();
     const Configuration& c = other->configuration;
-    return fmt::format("{}: {} {} {}, {}, {}{}", other_dropout_words(plan.problem.run), scheme_of(c), c.grid.text(),
-                       orders_text(c), format_seconds(seconds, plan.machine), times_text(seconds / chosen),
+    return fmt::format("{}: {} {} {}{}, {}, {}{}", words, scheme_of(c), c.grid.text(), orders_text(c),
+                       c.cached_aggregation ? if_cached : "", format_seconds(seconds, plan.machine),
+                       times_text(seconds / chosen),
                        cost::tie(other->predicted, plan.candidates.front().predicted, plan.machine) ? ", a tie" : "");
+}
+
+}  // namespace
+
+std::string dropout_text(const Plan& plan) {
+    return other_text(plan, "feature_dropout", other_dropout_words(plan.problem.run));
+}
+
+std::string without_maps_text(const Plan& plan) {
+    return other_text(plan, "pre", "without the linear maps before layer 1 (`pre`)", " with ÂX kept over epochs");
 }
 
 std::string dropout_text(const Infeasible& infeasible, const RunRecord& run) {

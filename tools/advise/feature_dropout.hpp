@@ -16,6 +16,8 @@ std::string times_text(double ratio);
 
 // "with dropout on the features (`dropout 0.5`): 1d 8x1 DD S-, 34 ms, 3.7x" of the plan's alternative; "" without one.
 std::string dropout_text(const Plan& plan);
+// The same for the network without the linear maps before layer 1.
+std::string without_maps_text(const Plan& plan);
 // The same where nothing fits then.
 std::string dropout_text(const Infeasible& infeasible, const RunRecord& run);
 

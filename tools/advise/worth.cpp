@@ -53,6 +53,7 @@ Words words_of(const Alternative& alternative, const Configuration& chosen) {
         const bool added = choice.value == "on";
         return {added ? "no dropout on the features" : "dropout on the features", added ? "with it" : "without it"};
     }
+    if (choice.key == "pre") return {"linear maps before layer 1", "the network without them"};
     if (choice.key == "baseline")
         return {"all of this", fmt::format("the defaults of {}", choice.value == "pyg" ? "PyG" : "DGL")};
     return {text(choice), ""};  // of another version's plan

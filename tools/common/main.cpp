@@ -78,8 +78,9 @@ public:
         const std::string type = option->get_type_name();
         const std::size_t names = type.find(":{");
         const std::size_t end = names == std::string::npos ? type.find(':') : names;
-        std::string text = option->get_expected_min() == 0 || type.empty() ? "" : " " + type.substr(0, end);
-        if (!option->get_default_str().empty()) text += "=" + option->get_default_str();
+        std::string text = option->get_expected_max() == 0 || type.empty() ? "" : " " + type.substr(0, end);
+        if (!option->get_default_str().empty() && option->get_expected_min() > 0)
+            text += "=" + option->get_default_str();
         return text;
     }
 

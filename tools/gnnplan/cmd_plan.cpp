@@ -30,6 +30,7 @@
 #include <gnnplan/base/words.hpp>
 #include <gnnplan/io.hpp>
 #include <gnnplan/ir/work.hpp>
+#include <gnnplan/question.hpp>
 #include <gnnplan/select.hpp>
 
 #include <fmt/format.h>
@@ -95,7 +96,9 @@ SelectResult search(const Problem& problem, const Machine& machine, SelectOption
     measure::SteadyClock clock;
     ProgressLine line(clock, is_quiet());
     options.progress = [&](const std::string& what) { line.show(what); };
-    return select(problem, machine, options);
+    SelectResult result = select(problem, machine, options);
+    if (result && options.alternatives) add_plan_without_maps(*result.selection, problem, machine, options);
+    return result;
 }
 
 // Lines about what the chosen plan makes of the graph: memory, balance, cuts.
@@ -109,6 +112,12 @@ std::string dropout_line(const Selection& selection) {
     std::string text = dropout_text(plan);
     if (selection.otherwise) text = dropout_text(*selection.otherwise, plan.problem.run);
     return text.empty() ? "" : labelled("dropout", with_dashes(text));
+}
+
+// The answer for the network without linear maps before layer 1; "" where it has none.
+std::string maps_line(const Plan& plan) {
+    const std::string text = without_maps_text(plan);
+    return text.empty() ? "" : labelled("maps", with_dashes(text));
 }
 
 Machine planned_machine(const PlanOptions& options) {
@@ -149,14 +158,14 @@ int run_plan(const Context& context, const PlanOptions& options) {
     }
     if (options.brief) {
         print(answer_line(*result.selection) + sure_line(*result.selection) + dropout_line(*result.selection) +
-              run_hint(options, plan.problem, machine));
+              maps_line(plan) + run_hint(options, plan.problem, machine));
         return 0;
     }
     const bool color = use_color(context.color);
     print(plan_header(plan.problem, machine, *result.selection) + samples_lines(plan, *loaded.problem.graph) + "\n" +
           plan_table(*result.selection, pins.pareto, options.top, color) + dropout_line(*result.selection) +
-          graph_lines(*result.selection, *loaded.problem.graph) + run_outlook(plan, *loaded.problem.graph) +
-          run_hint(options, plan.problem, machine));
+          maps_line(plan) + graph_lines(*result.selection, *loaded.problem.graph) +
+          run_outlook(plan, *loaded.problem.graph) + run_hint(options, plan.problem, machine));
     return 0;
 }
 

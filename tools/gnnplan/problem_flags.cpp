@@ -283,13 +283,31 @@ void add_attention_flags(CLI::App& command, ModelFlags& model) {
 }
 
 void add_layer_flags(CLI::App& command, ModelFlags& model) {
-    command.add_flag("--residual", model.residual,
-                     "Add each layer's input to its output, mapped by a weight where the widths differ");
+    add_counts(
+        command, "--pre", model.pre,
+        "Put linear maps to so many columns each, e.g. 128 or 256,128, between the features and layer 1, with the "
+        "activation between them; no product of the graph and the features is kept over epochs then",
+        {1, max_width}, 1);
+    command.add_flag("--pre-activation", model.pre_activation, "Put the activation behind the last map of --pre, too");
+    CLI::Option* post =
+        add_counts(command, "--post", model.post,
+                   "Put linear maps behind the last layer, to so many columns each and then to the classes, with the "
+                   "activation between them; the last layer has one then, and is as wide as the one before",
+                   {1, max_width}, 1);
+    command
+        .add_option("--residual", model.residual,
+                    "Add to each layer's output its input, mapped by a weight where the widths differ (input, or no "
+                    "word), or mapped everywhere (linear)")
+        ->expected(0, 1)
+        ->default_str("input")
+        ->check(CLI::IsMember({"input", "linear"}))
+        ->type_name("[input|linear]");
     command
         .add_option("--jk", model.jk,
                     "Jumping knowledge: the logits are a linear map of the outputs of all layers (concat) or of the "
                     "last one (last); the last layer has an activation then, and is as wide as the one before")
         ->check(CLI::IsMember({"concat", "last"}))
+        ->excludes(post)
         ->type_name("concat|last");
     command.add_flag("--bias", model.bias, "Give every layer a bias");
 }

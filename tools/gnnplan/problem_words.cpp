@@ -54,9 +54,13 @@ ModelRecord model_record(const ModelFlags& flags) {
     model.aggregator = models::find(flags.name, flags.aggregator).name;
     model.bias = flags.bias;
     model.activation = parse_activation(flags.activation);
-    model.residual = flags.residual;
-    model.jk_concat = flags.jk == "concat";
-    model.jk_last = flags.jk == "last";
+    model.pre = flags.pre;
+    model.pre_activation = flags.pre_activation;
+    model.post = flags.post;
+    if (flags.residual == "input") model.residual = Residual::input;
+    if (flags.residual == "linear") model.residual = Residual::linear;
+    if (flags.jk == "concat") model.jk = JumpingKnowledge::concat;
+    if (flags.jk == "last") model.jk = JumpingKnowledge::last;
     model.heads = static_cast<int>(flags.heads.value_or(0));
     model.output_heads = static_cast<int>(flags.output_heads.value_or(0));
     model.average_heads = flags.average_heads;

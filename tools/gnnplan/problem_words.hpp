@@ -38,11 +38,13 @@ struct ModelFlags {
     std::string aggregator;  // "": the model's default
     bool bias = false;
     std::string activation;  // "": the model's
-    bool residual = false;
+    std::vector<std::int64_t> pre, post;
+    bool pre_activation = false;
+    std::string residual;  // "": none
     std::optional<std::int64_t> heads, output_heads;
     bool average_heads = false;
     std::optional<double> slope;
-    std::string jk;       // "": none, or "concat"
+    std::string jk;       // "": none
     std::string epsilon;  // "": 0; a number, or "train"
 };
 

@@ -18,9 +18,13 @@ std::string model_text(const ModelRecord& model) {
     if (model.output_heads > 0) text += fmt::format(", {} output heads", model.output_heads);
     if (model.slope) text += fmt::format(", slope {}", *model.slope);
     if (model.activation) text += fmt::format(", {}", io::name_of(*model.activation));
-    if (model.residual) text += ", residual";
-    if (model.jk_concat) text += ", jk concat";
-    if (model.jk_last) text += ", jk last";
+    if (!model.pre.empty())
+        text += fmt::format(", pre {}{}", fmt::join(model.pre, ","), model.pre_activation ? " with activation" : "");
+    if (!model.post.empty()) text += fmt::format(", post {}", fmt::join(model.post, ","));
+    if (model.residual == Residual::input) text += ", residual";
+    if (model.residual == Residual::linear) text += ", residual linear";
+    if (model.jk == JumpingKnowledge::concat) text += ", jk concat";
+    if (model.jk == JumpingKnowledge::last) text += ", jk last";
     return text + (model.bias ? " with bias" : "");
 }
 

@@ -14,9 +14,9 @@ namespace gnnplan::models {
 
 // Graph convolutional network (Kipf & Welling 2017, eq. 2): H^l = activation(A^T H W^l [+ b^l]), H = dropout(H^(l-1)),
 // the last layer without activation, softmax cross-entropy over the training vertices. For every model, `residual` adds
-// H, or H W^l where the widths differ, to each layer's output before its bias; `jk_concat` (Xu et al. 2018) gives the
-// last layer an activation too, and the width of the one before, and the logits are [H^1 .. H^L] W [+ b]; with
-// `jk_last` they are H^L W [+ b].
+// H, or H W^l where the widths differ or it is `linear`, to each layer's output before its bias; `jk` concat (Xu et al.
+// 2018) gives the last layer an activation too, and the width of the one before, and the logits are [H^1 .. H^L] W
+// [+ b]; with `last` they are H^L W [+ b]. Linear maps `pre` stand before layer 1, and `post` behind layer L.
 OpGraph gcn(const ModelRecord& model);
 OpGraph gcn(const std::vector<std::int64_t>& widths, bool bias);
 

@@ -22,6 +22,10 @@ Problem make_problem(ProblemRecord question, const GraphSizes& graph, std::optio
 Problem make_problem(ProblemRecord question, std::shared_ptr<const GraphStats> graph,
                      std::optional<Normalisation> normalisation = {});
 
+// Adds to what select() has found for a network with linear maps before layer 1 what they cost: the alternative `pre`,
+// the fastest of all without them, which may keep A^T X over epochs. Adds nothing where there is no such plan.
+void add_plan_without_maps(Selection& selection, Problem problem, const Machine& machine, SelectOptions options);
+
 // The machine that `gnnplan plan --machine` takes: the file of a profile, or a preset's name, e.g. "a6000x8". "" is the
 // machine that plans are made for when none is named: calibrated(ranks), and "cpu-node" where nothing was measured.
 // Throws Error{missing_input} where there is neither file nor preset, and Error{data} where the file is no profile.

@@ -170,8 +170,8 @@ TEST(Sites, OfASagePool) {
     EXPECT_EQ(with_widths(second, {70, 60}).at(1).width, 70);
 }
 
-ModelRecord attention(std::vector<std::int64_t> widths, int heads, int output_heads, bool average = false) {
-    ModelRecord model = record("gat", std::move(widths));
+ModelRecord attention(const std::vector<std::int64_t>& widths, int heads, int output_heads, bool average = false) {
+    ModelRecord model = record("gat", widths);
     model.heads = heads, model.output_heads = output_heads, model.average_heads = average;
     return model;
 }
@@ -232,7 +232,7 @@ TEST(Models, HeadsThatDoNotFitAreRefused) {
 // A skip is a sum without a weight where the widths allow it.
 TEST(Sites, OfAResidualGcn) {
     ModelRecord model = record("gcn", {16, 16, 8});
-    model.residual = true;
+    model.residual = Residual::input;
     const SiteGraph graph = sites_of(models::build(model));
     const std::vector<SiteKind> kinds = {SiteKind::input,   SiteKind::product, SiteKind::linear, SiteKind::pointwise,
                                          SiteKind::product, SiteKind::linear,  SiteKind::loss};
@@ -243,10 +243,51 @@ TEST(Sites, OfAResidualGcn) {
     EXPECT_EQ(graph.parameter(graph.at(5).parameter).name, "layers.2.residual.weight");
 }
 
+// Linear maps before layer 1 belong to it, and give it another width to read than the features have.
+TEST(Sites, OfMapsBeforeAndBehindTheLayers) {
+    ModelRecord model = record("gcn", {16, 12, 8});
+    model.pre = {10, 6}, model.post = {9}, model.residual = Residual::linear;
+    const SiteGraph graph = sites_of(models::build(model));
+    const std::vector<SiteKind> kinds = {
+        SiteKind::input,     SiteKind::linear, SiteKind::pointwise, SiteKind::linear,  SiteKind::pointwise,
+        SiteKind::product,   SiteKind::linear, SiteKind::pointwise, SiteKind::product, SiteKind::linear,
+        SiteKind::pointwise, SiteKind::linear, SiteKind::pointwise, SiteKind::linear,  SiteKind::loss};
+    ASSERT_EQ(kinds_of(graph), kinds);
+    EXPECT_EQ(widths_of(graph), (std::vector<std::int64_t>{6, 12, 12}));
+    EXPECT_FALSE(graph.aggregates_features());
+    EXPECT_TRUE(graph.orders_backward(1));
+    EXPECT_EQ(graph.parameter(graph.at(3).parameter).name, "layers.1.input.1.weight");
+    EXPECT_EQ(graph.parameter(graph.at(6).parameter).name, "layers.1.residual.weight");
+    EXPECT_EQ(graph.parameter(graph.at(13).parameter).name, "layers.2.output.1.weight");
+    // Every dropout has draws of its own.
+    std::set<int> keys;
+    int dropouts = 0;
+    for (const Site& site : graph.sites) {
+        if (site.dropout > 0) keys.insert(site.dropout), ++dropouts;
+    }
+    EXPECT_EQ(dropouts, 6);
+    EXPECT_EQ(keys.size(), 6U);
+    const SiteGraph first = with_widths(window(graph, 1, 2), {60, 120, 100});
+    EXPECT_EQ(first.at(0).width, 16);
+    EXPECT_EQ(first.at(3).width, 60);
+}
+
+TEST(Sites, MapsAreOfPositiveWidthsAndOneHead) {
+    ModelRecord model = record("gcn", {16, 12, 8});
+    model.pre = {0};
+    EXPECT_THROW(models::build(model), Error);
+    model.pre.clear(), model.pre_activation = true;
+    EXPECT_THROW(models::build(model), Error);
+    model.pre_activation = false, model.post = {4}, model.jk = JumpingKnowledge::last;
+    EXPECT_THROW(models::build(model), Error);
+    model.jk = JumpingKnowledge::none, model.name = "agnn";
+    EXPECT_THROW(models::build(model), Error);
+}
+
 // Logits that all layers add to have a width of their own and the rows of the last layer.
 TEST(Sites, OfJumpingKnowledge) {
     ModelRecord model = record("gcn", {16, 12, 10, 8});
-    model.jk_concat = true;
+    model.jk = JumpingKnowledge::concat;
     const SiteGraph graph = sites_of(models::build(model));
     EXPECT_EQ(widths_of(graph), (std::vector<std::int64_t>{16, 12, 10, 10}));
     const std::vector<SiteKind> layer = {SiteKind::product, SiteKind::pointwise, SiteKind::linear};
@@ -266,7 +307,7 @@ TEST(Sites, OfJumpingKnowledge) {
 // As PyTorch Geometric's BasicGNN(jk="last"): the last convolution is hidden, and a linear map makes the logits.
 TEST(Sites, OfALinearMapBehindTheLastLayer) {
     ModelRecord model = record("gcn", {16, 12, 10, 8});
-    model.jk_last = true, model.bias = true;
+    model.jk = JumpingKnowledge::last, model.bias = true;
     const SiteGraph graph = sites_of(models::build(model));
     EXPECT_EQ(widths_of(graph), (std::vector<std::int64_t>{16, 12, 10, 10}));
     std::vector<SiteKind> kinds{SiteKind::input};

@@ -98,7 +98,7 @@ TEST(Ring, LeavesOutWhatSomebodyWantsInWholeRows) {
     EXPECT_EQ(rings_of(model_of("sage"), {2, 2, 1}, "DDD"), Names()) << "so does the vertex's own weight";
     EXPECT_EQ(rings_of(model_of("gcn",
                                 [](ModelRecord& m) {
-                                    m.jk_concat = true, m.widths = {13, 8, 8, 4};
+                                    m.jk = JumpingKnowledge::concat, m.widths = {13, 8, 8, 4};
                                 }),
                        {2, 2, 1}, "DDD"),
               Names())
@@ -118,8 +118,9 @@ const std::vector<ModelRecord>& models_of_all_kinds() {
         for (const char* name : {"mean", "max", "pool", "gcn"}) models.push_back(model_of("sage", aggregator(name)));
         for (std::size_t i = models.size(); i-- > 0;) {
             if (models[i].name == "agnn") continue;  // which has neither
-            models.push_back(models[i]), models.back().residual = true;
-            models.push_back(models[i]), models.back().jk_concat = true, models.back().widths = {13, 8, 8, 4};
+            models.push_back(models[i]), models.back().residual = Residual::input;
+            models.push_back(models[i]), models.back().jk = JumpingKnowledge::concat,
+                                         models.back().widths = {13, 8, 8, 4};
         }
         return models;
     }();
@@ -147,8 +148,9 @@ TEST(Ring, TakesThePlaceOfTwoRedistributions) {
                 if (why_no_ring(model, on)) continue;
                 for (const std::string orders : {"SSS", "SSD", "SDS", "SDD", "DSS", "DSD", "DDS", "DDD"}) {
                     if (!fits(model, orders, on)) continue;
-                    SCOPED_TRACE(record.name + " " + record.aggregator + (record.residual ? " residual " : " ") +
-                                 (record.jk_concat ? "jk " : "") + on.grid.text() + " " + orders);
+                    SCOPED_TRACE(record.name + " " + record.aggregator +
+                                 (record.residual != Residual::none ? " residual " : " ") +
+                                 (record.jk != JumpingKnowledge::none ? "jk " : "") + on.grid.text() + " " + orders);
                     const Configuration with = configuration_on(on, orders, true);
                     const Schedule rung = lowered(record, with);
                     const Schedule plain = lowered(record, configuration_on(on, orders, false));

@@ -27,14 +27,16 @@ struct Setting {
     const char* aggregator = "";
     bool residual = false;
     bool jk_concat = false;
+    std::vector<std::int64_t> pre{}, post{};
 
     ModelRecord record() const {
         ModelRecord made;
         made.name = model;
         made.widths = widths;
         made.aggregator = aggregator;
-        made.residual = residual;
-        made.jk_concat = jk_concat;
+        made.residual = residual ? Residual::input : Residual::none;
+        made.jk = jk_concat ? JumpingKnowledge::concat : JumpingKnowledge::none;
+        made.pre = pre, made.post = post;
         return made;
     }
 };
@@ -60,6 +62,8 @@ const std::vector<Setting> settings = {
     {{60, 32, 48, 16}, 4, 1, "sage", "pool"},
     {{60, 48, 48, 16}, 4, 0.1, "gcn", "", true},
     {{60, 32, 48, 16}, 4, 1, "gcn", "", false, true},
+    {{60, 32, 48, 16}, 4, 0.1, "gcn", "", false, false, {100, 24}, {64}},
+    {{100, 128, 47}, 6, 1, "sage", "", true, false, {24}, {20, 60}},
 };
 
 Problem problem_of(const Setting& setting, const GraphStats& graph) {

@@ -87,11 +87,6 @@ struct Configuration : Switches {
     Grid grid_of_ranks() const;
 };
 
-// Whether an epoch performs exactly what the RDM paper counts, the unused input gradient included.
-inline bool paper_semantics(const Configuration& configuration) {
-    return !configuration.backward.empty() && configuration.backward.back() != Order::none;
-}
-
 // Whether products round their dense operands where they can.
 inline bool rounds(const Configuration& configuration) { return configuration.bf16; }
 

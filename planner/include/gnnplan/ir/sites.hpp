@@ -80,6 +80,11 @@ struct SiteGraph {
     bool aggregates_features() const {
         return at(product(1).input).kind == SiteKind::input && product(1).self_parameter < 0;
     }
+    // Whether the order of layer `l`'s products in the backward pass is chosen: layer 1 has no such products where it
+    // reads the features, whose gradient nobody needs.
+    bool orders_backward(int l) const {
+        return l > 1 || (product(1).reorderable() && at(product(1).input).kind != SiteKind::input);
+    }
     // Whether it ends in a loss, so that there is a backward pass.
     bool trains() const { return sites.back().kind == SiteKind::loss; }
     // Whether any layer aggregates in this way.
@@ -103,6 +108,12 @@ struct SiteGraph {
 // Reads an op graph as layers of one product each. Throws Error{usage} naming the first operation that no site has a
 // place for: such a model needs another kind of site.
 SiteGraph sites_of(const OpGraph& graph);
+
+// Whether an epoch performs exactly what the RDM paper counts, the unused gradient of the features included.
+inline bool paper_semantics(const SiteGraph& model, const Configuration& configuration) {
+    const Orders& backward = configuration.backward;
+    return !backward.empty() && backward.back() != Order::none && !model.orders_backward(1);
+}
 
 // Throws Error{usage} unless every product reads the values of the matrix: those that take maxima or attend do not, so
 // that weights of edges would change nothing.

@@ -1,0 +1,20 @@
+#include <gnnplan/question.hpp>
+
+#include <gnnplan/models.hpp>
+
+namespace gnnplan {
+
+void add_plan_without_maps(Selection& selection, Problem problem, const Machine& machine, SelectOptions options) {
+    if (problem.record.model.pre.empty()) return;
+    problem.record.model.pre.clear();
+    problem.record.model.pre_activation = false;
+    problem.ops = models::build(problem.record);
+    options.alternatives = false;
+    const SelectResult found = select(problem, machine, options);
+    if (!found) return;
+    const RankedConfiguration& best = found.selection->ranked.front();
+    selection.plan.alternatives.push_back({{"pre", "off"}, true, best.configuration, best.predicted});
+    selection.plan.alternatives.back().predicted.step_seconds.clear();
+}
+
+}  // namespace gnnplan
