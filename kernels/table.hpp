@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/attention.hpp"
+#include "kernels/norm.hpp"
 #include "kernels/random.hpp"
 #include "kernels/views.hpp"
 
@@ -234,6 +235,22 @@ struct Table {
     // *loss = the sum of the cross-entropies of local rows of split `of` that have a label >= 0.
     void (*cross_entropy)(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, std::uint8_t of,
                           double* loss);
+
+    // Layer normalisation. Sums over columns times `share`: out[i] = of z(i, j), or of (z(i, j) - centre[i])^2.
+    void (*norm_moment)(ConstMatrix z, const float* centre, double share, float* out);
+
+    // out(i, j) = x(i, j) * weight[j] + bias[j]. If the rows are `whole`, their means and variances are made first.
+    void (*norm_rows)(const NormedRows& of, const float* bias, bool whole, Matrix out);
+
+    // sums(i, 0) = the share of the sum of g(i, j) * weight[j] over columns, and sums(i, 1) that of g(i, j) * weight[j]
+    // * x(i, j); of_weight[j] = the sum of g(i, j) * x(i, j) over rows, and of_bias[j] that of g(i, j).
+    void (*norm_sums)(const NormedRows& of, ConstMatrix g, Matrix sums, float* of_weight, float* of_bias);
+
+    // In place: g, the gradient of the result, becomes that of z, given what norm_sums makes of whole rows.
+    void (*norm_back)(const NormedRows& of, ConstMatrix sums, Matrix g);
+
+    // Both of whole rows. Takes scratch memory.
+    void (*norm_rows_back)(const NormedRows& of, Matrix g, float* of_weight, float* of_bias);
 
     // out[j] = sum over rows of g(i, j).
     void (*column_sum)(ConstMatrix g, float* out);

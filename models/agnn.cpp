@@ -22,6 +22,8 @@ void check_shape(const ModelRecord& model) {
     if (model.residual != Residual::none || model.jk != JumpingKnowledge::none)
         throw Error(ErrorCode::usage, "agnn has no residual connections and no jumping knowledge", "`model`",
                     "leave out `residual` and `jk`");
+    if (model.norm != Norm::none)
+        throw Error(ErrorCode::usage, "agnn has no norms: its layers compare directions", "`norm`", "leave it out");
     if (!model.pre.empty() || !model.post.empty())
         throw Error(ErrorCode::usage, "agnn has one linear map before its layers and one behind them", "`model`",
                     "leave out `pre` and `post`");

@@ -62,6 +62,13 @@ public:
         const Activation activation = model_.activation.value_or(Activation::relu);
         return add({operation_of(activation), {of}, width(of), layer_});
     }
+    // Layer normalisation, begun as the identity but for its mean and length.
+    int norm(int of) {
+        Op op{OpKind::layer_norm, {of}, width(of), layer_};
+        op.parameter = parameter("g", "norm", ".weight", {width(of)}, Init::ones, false);
+        op.shift = parameter("b", "norm", ".bias", {width(of)}, Init::zeros, false);
+        return add(op);
+    }
     int sum(int a, int b) { return add({OpKind::add, {a, b}, width(a), layer_}); }
     bool is_last() const { return layer_ + 1 == static_cast<int>(model_.widths.size()); }
     std::int64_t width(int op) const { return graph_.ops[static_cast<std::size_t>(op)].width; }
@@ -113,7 +120,7 @@ public:
             const std::int64_t columns = columns_of(l, layers_.width(read));
             const int value = layers_.bias(with_residual(layer(layers_, read, columns), read, columns), last_part_);
             if (l == depth_ && !has_head()) return layers_.end(value);
-            read = layers_.dropout(layers_.activate(value), l + 1);
+            read = ended(value, l + 1);
             if (model_.jk == JumpingKnowledge::none || (model_.jk == JumpingKnowledge::last && l < depth_)) continue;
             const int part = layers_.linear(read, model_.widths.back(), "jk");
             logits = logits < 0 ? part : layers_.sum(logits, part);
@@ -135,6 +142,14 @@ private:
     }
     int mapped(int of, std::int64_t columns, const std::string& part) {
         return layers_.bias(layers_.linear(of, columns, part), part);
+    }
+    // What the layers behind read of a layer's sum: the norm stands behind one of these.
+    int ended(int value, int key) {
+        const auto normed = [&](NormAfter here, int of) {
+            return model_.norm != Norm::none && model_.norm_after == here ? layers_.norm(of) : of;
+        };
+        value = normed(NormAfter::activation, layers_.activate(normed(NormAfter::sum, value)));
+        return normed(NormAfter::dropout, layers_.dropout(value, key));
     }
     // Draws of dropout are keyed by layers, 1 to L; the maps behind them and those before come next.
     int before_layers(int read) {
@@ -164,7 +179,8 @@ private:
 // columns of the operation `h`, but for its last bias, called `last_part`, and returns the last of them. The
 // operations between the layers are the same for all models:
 //   H^l = activation(layer(H) + residual + b), H = dropout(H^(l-1)), residual = H, or H W where widths differ;
-// the last layer has no activation, and its output are the logits.
+// the last layer has no activation, and its output are the logits. A norm stands behind the bias, the activation or the
+// dropout of every layer that has an activation.
 //
 // Linear maps `pre` make H^0 of the features, each of dropout of what the one before it has made, with the activation
 // between them. With a head, all L layers have an activation, and the last is as wide as the one before: with jk

@@ -133,6 +133,8 @@ void check_widths(const std::vector<std::int64_t>& widths, const char* option) {
 void check_maps(const ModelRecord& model) {
     check_widths(model.pre, "`pre`");
     check_widths(model.post, "`post`");
+    if (model.norm_after != NormAfter::sum && model.norm == Norm::none)
+        throw Error(ErrorCode::usage, "there is no norm to put behind something", "`norm-after`", "`norm` gives one");
     if (model.pre_activation && model.pre.empty())
         throw Error(ErrorCode::usage, "there is no linear map before layer 1", "`pre-activation`", "`pre` gives one");
     if (!model.post.empty() && model.jk != JumpingKnowledge::none)

@@ -40,6 +40,8 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "gcn, maps before and behind, rows of the loss":
         ("directed", "--pre 9 --pre-activation --post 5,4 --residual linear", "--loss-rows on"),
     "gcn, maps before, not autograd's": ("plain", "--pre 9", "--forward SS --backward DD"),
+    "gcn, layer norm, biases": ("plain", "--bias --norm layer --residual linear --jk last --layers 3", ""),
+    "gcn, layer norm behind the activation": ("plain", "--norm layer --norm-after activation", "--loss-rows on"),
     "gcn, directed": ("directed", "", ""),
     "gcn, directed, not autograd's": ("directed", "", "--forward SS --backward S-"),
     "gcn, symmetrised": ("directed", "--symmetrise", ""),
@@ -63,6 +65,8 @@ CASES = {  # graph, flags of the model and graph, flags of training
         ("directed", "--model sage --aggregator pool --activation elu", "--loss-rows on"),
     "sage pool, maps before, residual":
         ("directed", "--model sage --aggregator pool --pre 6,6 --residual linear --bias", ""),
+    "sage mean, layer norm behind dropout, two ranks":
+        ("directed", "--model sage --norm layer --norm-after dropout --ranks 2 --post 6 --bias", ""),
     "sage gcn": ("directed", "--model sage --aggregator gcn --bias --jk concat", ""),
     "sage mean, jk last, rows of the loss": ("directed", "--model sage --jk last --residual", "--loss-rows on"),
     "gin": ("directed", "--model gin --bias", ""),

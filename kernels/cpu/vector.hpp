@@ -80,6 +80,27 @@ struct GemmBlock {
     Ahead ahead{}, then{};  // fetched into the cache on the way, one after the other
 };
 
+// A row of NormedRows, with inverse = 1 / sqrt(variance + norm_epsilon), and two sums over its columns.
+struct NormRow {
+    const float* z = nullptr;
+    std::int64_t columns = 0;
+    const float* weight = nullptr;
+    float mean = 0;
+    float inverse = 0;
+};
+struct NormSums {
+    float plain = 0, along = 0;
+};
+
+// The sum of z[j] for j < n, or of (z[j] - *centre)^2; rows of Table::norm_rows, Table::norm_sums (the sums themselves,
+// and doubles that are added to) and Table::norm_back.
+struct NormKernels {
+    float (*moment_row)(const float* z, std::int64_t n, const float* centre);
+    void (*scale_row)(const NormRow& row, const float* bias, float* out);
+    NormSums (*sums_row)(const NormRow& row, const float* g, double* of_weight, double* of_bias);
+    void (*back_row)(const NormRow& row, NormSums means, float* g);
+};
+
 struct VectorKernels {
     const char* name;
 
@@ -120,6 +141,8 @@ struct VectorKernels {
     void (*head_unit_row)(const float* x, const float* squares, std::int64_t n, Heads heads, float* out);
     void (*head_unit_back_row)(const float* gradient, const float* unit, const float* inner, const float* squares,
                                std::int64_t n, Heads heads, float* x);
+
+    NormKernels norm;
 
     // to[j] = from[j] rounded to nearest, ties to even, for j < n; NaNs stay NaNs.
     void (*to_bf16)(const float* from, Bf16* to, std::int64_t n);

@@ -15,6 +15,7 @@
 #include "kernels/cpu/head_body.hpp"
 #include "kernels/cpu/mask_body.hpp"
 #include "kernels/cpu/max_body.hpp"
+#include "kernels/cpu/norm_body.hpp"
 #include "kernels/cpu/softmax_body.hpp"
 #include "kernels/cpu/spmm_body.hpp"
 #include "kernels/cpu/vector.hpp"
@@ -63,6 +64,7 @@ constexpr VectorKernels vector_kernels(const char* name) {
             edge_softmax_back_rows<width>,
             head_unit_row,
             head_unit_back_row,
+            norm_kernels<width>(),
             to_bf16,
             gemm_rows<width, height>,
             2 * width,

@@ -36,6 +36,11 @@ void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* 
 void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, double correct[3]);
 void cross_entropy(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, std::uint8_t of,
                    double* loss);
+void norm_moment(ConstMatrix z, const float* centre, double share, float* out);
+void norm_rows(const NormedRows& of, const float* bias, bool whole, Matrix out);
+void norm_sums(const NormedRows& of, ConstMatrix g, Matrix sums, float* of_weight, float* of_bias);
+void norm_back(const NormedRows& of, ConstMatrix sums, Matrix g);
+void norm_rows_back(const NormedRows& of, Matrix g, float* of_weight, float* of_bias);
 void column_sum(ConstMatrix g, float* out);
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
             const UpdateSettings& settings);

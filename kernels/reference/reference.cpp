@@ -2,6 +2,7 @@
 #include "kernels/look.hpp"
 #include "kernels/reference/attention.hpp"
 #include "kernels/reference/edges.hpp"
+#include "kernels/reference/norm.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -241,6 +242,11 @@ const Table& reference_table() {
         .softmax_gradient = softmax_gradient,
         .count_correct = count_correct,
         .cross_entropy = cross_entropy,
+        .norm_moment = reference::norm_moment,
+        .norm_rows = reference::norm_rows,
+        .norm_sums = reference::norm_sums,
+        .norm_back = reference::norm_back,
+        .norm_rows_back = reference::norm_rows_back,
         .column_sum = column_sum,
         .update = reference::update<float>,
         .divide = reference::divide<float>,

@@ -40,9 +40,9 @@ struct EnumNames<Pass> {
 };
 template <>
 struct EnumNames<OpKind> {
-    static constexpr std::array<std::string_view, 11> names{"input", "dropout",    "aggregate", "linear",
+    static constexpr std::array<std::string_view, 12> names{"input", "dropout",    "aggregate", "linear",
                                                             "add",   "bias",       "relu",      "softmax_cross_entropy",
-                                                            "elu",   "leaky_relu", "output"};
+                                                            "elu",   "leaky_relu", "output",    "layer_norm"};
 };
 template <>
 struct EnumNames<Activation> {
@@ -80,6 +80,19 @@ template <>
 struct EnumNames<HeadOp> {
     static constexpr std::array<std::string_view, 7> names{"dot",   "spread", "fold",     "mean",
                                                            "share", "unit",   "unit_back"};
+};
+template <>
+struct EnumNames<NormOp> {
+    static constexpr std::array<std::string_view, 7> names{"rows",      "mean", "variance", "scale",
+                                                           "rows_back", "sums", "back"};
+};
+template <>
+struct EnumNames<Norm> {
+    static constexpr std::array<std::string_view, 2> names{"none", "layer"};
+};
+template <>
+struct EnumNames<NormAfter> {
+    static constexpr std::array<std::string_view, 3> names{"sum", "activation", "dropout"};
 };
 template <>
 struct EnumNames<EdgeOp> {

@@ -45,6 +45,8 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
     archive.optional("post", model.post);
     one_of(archive, model.residual, {{"residual", Residual::input}, {"residual_linear", Residual::linear}});
     one_of(archive, model.jk, {{"jk_concat", JumpingKnowledge::concat}, {"jk_last", JumpingKnowledge::last}});
+    archive.optional("norm", model.norm);
+    archive.optional("norm_after", model.norm_after);
     archive.optional_any_number("epsilon", model.epsilon);
     archive.optional("trains_epsilon", model.trains_epsilon);
     archive.optional("heads", model.heads);

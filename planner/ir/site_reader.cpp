@@ -1,3 +1,4 @@
+#include "planner/ir/last_result.hpp"
 #include "planner/ir/op_readers.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -89,6 +90,7 @@ private:
             case OpKind::relu:
             case OpKind::elu:
             case OpKind::leaky_relu: return extend_pointwise(op);
+            case OpKind::layer_norm: return add_norm(op);
             case OpKind::softmax_cross_entropy:
             case OpKind::output: break;
         }
@@ -188,10 +190,23 @@ private:
         return {push(sum)};
     }
 
+    // What it reads stays for the backward pass, and nobody else may change it.
+    Made add_norm(const Op& op) {
+        require_sole_reader(op.inputs.front());
+        const int id = input_of(op).site;
+        if (op.parameter < 0 || op.shift < 0 || at(id).layer < 1 || at(id).kind == SiteKind::norm)
+            refuse("normalises no result of a layer, or lacks a weight or a bias");
+        Site site = at(id);
+        site = {SiteKind::norm, id, site.layer, site.width, op.parameter};
+        site.shift = op.shift;
+        site.rows_of = at(id).rows_of, site.columns_of = at(id).columns_of;
+        return {push(site)};
+    }
+
     Made extend_pointwise(const Op& op) {
         require_sole_reader(op.inputs.front());
         int id = input_of(op).site;
-        if (is_sum(id)) {
+        if (is_sum(id) || at(id).kind == SiteKind::norm) {
             Site site{SiteKind::pointwise, id, at(id).layer, op.width};
             site.rows_of = at(id).rows_of;
             site.columns_of = at(id).columns_of;
@@ -214,25 +229,10 @@ private:
     }
 
     void find_results() {
-        const std::int64_t read_first = found_.in_width(1);  // of the features only if no map is before
-        for (int id = 0; id < found_.products.front(); ++id) at(id).columns_of = at(id).width == read_first ? 0 : -1;
         for (int l = 2; l <= found_.depth; ++l) found_.results.push_back(read_by(l));
-        Site& end = found_.sites.back();
-        int last = end.input;
-        end.rows_of = found_.depth, end.columns_of = at(last).columns_of;
-        if (at(last).kind == SiteKind::pointwise) last = at(last).input;
-        const bool several_layers = at(last).addend >= 0 && at(at(last).addend).layer < at(last).layer;
-        found_.results.push_back(several_layers ? at(last).input : end.input);
-        std::size_t read = 0;
-        for (int sum = last; several_layers && at(sum).addend >= 0; sum = at(sum).addend) ++read;
-        if (read != across_layers_.size()) {
-            next_ = across_layers_.front();
-            refuse("adds what several layers make, and is not what the loss reads");
-        }
-        if (!several_layers) return;
-        // Logits that every layer adds to have the rows of the last one.
-        end.columns_of = at(end.input).columns_of = -1;
-        for (; last >= 0; last = at(last).addend) at(last).rows_of = found_.depth, at(last).columns_of = -1;
+        if (add_last_result(found_, across_layers_.size())) return;
+        next_ = across_layers_.front();
+        refuse("adds what several layers make, and is not what the loss reads");
     }
 
     const OpGraph& graph_;

@@ -135,6 +135,7 @@ SiteLowering lowering_of(const Site& site) {
             break;
         case SiteKind::linear: return {forward_linear, backward_linear};
         case SiteKind::pointwise: return {forward_pointwise, backward_pointwise};
+        case SiteKind::norm: return {forward_norm, backward_norm};
         case SiteKind::loss: return {forward_loss, backward_loss};
         case SiteKind::output: return {forward_output, [](Passes&, int) {}};
     }

@@ -12,6 +12,7 @@ Layout layout_at(Place place) { return place == Place::c ? layout_c() : place ==
 
 std::string Rules::label(int id) const {
     const Site& site = graph_.at(id);
+    if (site.kind == SiteKind::norm) return label(site.input) + ".norm";
     if (site.kind == SiteKind::pointwise && graph_.result(site.layer) != id) return label(site.input) + ".inner";
     std::string name = std::to_string(site.layer);
     if (site.kind != SiteKind::linear) return name;
@@ -40,6 +41,7 @@ Place Rules::made_in(int id) const {
             const bool stays = site.parameter < 0 || (site.layer == depth() && loss_place() == rest);
             return stays ? rest : gemm_out(site);
         }
+        case SiteKind::norm:
         case SiteKind::pointwise: return made_in(site.input);
         case SiteKind::loss: return loss_place();
         case SiteKind::output: return Place::r;
@@ -59,12 +61,31 @@ Place Rules::gradient_made_in(int id) const {
             const Order order = only ? only->backward : backward(reader.layer);
             return order == Order::sparse_first ? Place::r : spmm_out();
         }
+        case SiteKind::norm: return norm_place(readers.front());
         case SiteKind::input:
         case SiteKind::linear:
         case SiteKind::pointwise:
         case SiteKind::output: break;
     }
     return Place::r;
+}
+
+int Rules::sum_below(int site) const {
+    while (graph_.at(site).kind == SiteKind::norm || graph_.at(site).kind == SiteKind::pointwise)
+        site = graph_.at(site).input;
+    return site;
+}
+
+Place Rules::norm_place(int norm) const {
+    const Place rest = made_in(norm);
+    if (!places_differ()) return rest;
+    const std::vector<int> readers = graph_.readers(norm);
+    Place arrives = gradient_made_in(norm);
+    if (readers.size() == 1 && graph_.at(readers.front()).kind == SiteKind::pointwise) {
+        const bool masked = graph_.at(readers.front()).activation != Activation::none;
+        arrives = masked ? mask_rule(*this, readers.front()).at : gradient_made_in(readers.front());
+    }
+    return gradient_wanted(graph_.at(sum_below(norm))) == rest ? rest : arrives;
 }
 
 Place Rules::gradient_wanted(const Site& site) const {
@@ -142,6 +163,7 @@ bool Rules::wanted_in_columns(int id) const {
     return !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](int reader) {
         const Site& site = graph_.at(reader);
         switch (site.kind) {
+            case SiteKind::norm:
             case SiteKind::pointwise: return wanted_in_columns(reader);
             case SiteKind::product: return wanted_by(site) == Place::c;
             case SiteKind::linear:
@@ -164,10 +186,13 @@ Place Rules::wanted_by_linear(int reader, int value) const {
 
 MaskRule mask_rule(const Rules& rules, int pointwise) {
     const Place made_in = rules.gradient_made_in(pointwise);
-    const Place wanted = rules.gradient_wanted(rules.model().at(rules.model().at(pointwise).input));
+    const Site& changed = rules.model().at(rules.model().at(pointwise).input);
+    const Place wanted = rules.gradient_wanted(rules.model().at(rules.sum_below(pointwise)));
     if (rules.exists_in(pointwise, made_in)) return {made_in, false, {}};
     if (rules.exists_in(pointwise, Place::f)) return {made_in, false, Place::f};  // out of F nothing moves
-    if (wanted != made_in && rules.exists_in(pointwise, wanted)) return {wanted, true, {}};
+    // The gradients of a norm's parameters count each row once, as whole rows of F would not.
+    const bool counts_twice = changed.kind == SiteKind::norm && wanted == Place::f;
+    if (wanted != made_in && !counts_twice && rules.exists_in(pointwise, wanted)) return {wanted, true, {}};
     return {made_in, false, rules.made_in(pointwise)};
 }
 

@@ -72,6 +72,11 @@ public:
 
     // Where a product or linear map wants what it reads.
     Place wanted_by(const Site& site) const;
+    // The sum of products and linear maps that a site normalises or changes element by element; of others themselves.
+    int sum_below(int site) const;
+    // Where the backward pass of a norm is: where the gradient arrives, unless Z is elsewhere and the gradient has to
+    // go there anyway.
+    Place norm_place(int norm) const;
     // Where the value of a site is made. A linear map with an addend leaves its sum in gemm_out(), with two exceptions:
     // a sum with the layer's input stays where the addend is, and so does the last layer's sum if the loss wants it
     // there.

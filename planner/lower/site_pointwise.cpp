@@ -116,10 +116,10 @@ void backward_pointwise(Passes& passes, int id) {
         const MaskRule rule = mask_rule(rules, id);
         Place place = rules.gradient_made_in(id);
         if (rule.delayed) {
-            const Site& before = passes.model.at(site.input);
-            const OpKind reader =
-                before.kind == SiteKind::product ? first_operation(rules.backward(l)) : OpKind::linear;
-            const std::string to = rules.label(site.input);  // whose backward pass needs the move anyway
+            const int sum = rules.sum_below(site.input);
+            const bool of_product = passes.model.at(sum).kind == SiteKind::product;
+            const OpKind reader = of_product ? first_operation(rules.backward(l)) : OpKind::linear;
+            const std::string to = rules.label(sum);  // whose backward pass needs the move anyway
             const TensorId moved = builder.at(gradient, rule.at, "backward." + to + ".input", "G" + to, reader);
             place = rule.at;
             gradient = Copies();

@@ -64,7 +64,7 @@ void check_letters(const SelectOptions& options, const SiteGraph& model) {
 // The paper counts networks whose layers are products alone.
 void check_paper_model(const Space& space) {
     const auto more = [](const Site& site) {
-        return site.kind == SiteKind::linear || !site.reorderable() || site.adds_self();
+        return site.kind == SiteKind::linear || site.kind == SiteKind::norm || !site.reorderable() || site.adds_self();
     };
     if (space.options.space != SearchSpace::paper ||
         std::none_of(space.model.sites.begin(), space.model.sites.end(), more))

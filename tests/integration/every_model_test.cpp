@@ -87,6 +87,24 @@ std::vector<Variant> variants() {
                     [](ModelRecord& m) {
                         m.pre = {6, 6}, m.residual = Residual::input;
                     }),
+            variant("GcnLayerNorm", "gcn", "",
+                    [](ModelRecord& m) { m.norm = Norm::layer, m.activation = Activation::elu; }),
+            variant("GcnLayerNormReluJkLast", "gcn", "",
+                    [](ModelRecord& m) { m.norm = Norm::layer, m.jk = JumpingKnowledge::last; }),
+            variant("SageMeanLayerNormBehindActivation", "sage", "mean",
+                    [](ModelRecord& m) {
+                        m.norm = Norm::layer, m.norm_after = NormAfter::activation, m.activation = Activation::elu;
+                        m.pre = {4}, m.post = {6};
+                    }),
+            variant("GinLayerNormBehindDropout", "gin", "",
+                    [](ModelRecord& m) {
+                        m.norm = Norm::layer, m.norm_after = NormAfter::dropout, m.activation = Activation::elu;
+                        m.residual = Residual::input;
+                    }),
+            variant("GatTwoHeadsLayerNorm", "gat", "",
+                    [](ModelRecord& m) { m.heads = 2, m.norm = Norm::layer, m.residual = Residual::linear; }),
+            variant("SagePoolLayerNorm", "sage", "pool",
+                    [](ModelRecord& m) { m.norm = Norm::layer, m.activation = Activation::elu; }),
             variant("GcnPost", "gcn", "", [](ModelRecord& m) { m.post = {7}; }),
             variant("SageMeanPrePostResidual", "sage", "mean",
                     [](ModelRecord& m) {
@@ -117,9 +135,13 @@ std::vector<std::pair<TinyGraph, Network>> networks_of(const Variant& variant) {
         // Where every vertex attends to itself alone, the gradients of scores are what rounding leaves of 0, and Adam
         // makes whole steps of that.
         const bool weighs = variant.model.name == "gat" || variant.model.name == "agnn";
-        if (weighs && graphs[i].name == "no_edges") continue;
+        // Rows that dropout leaves nothing of have biases alone, whose norm divides rounding by next to nothing.
+        const bool norms = variant.model.norm != Norm::none;
+        if ((weighs || norms) && graphs[i].name == "no_edges") continue;
         const models::MatrixForm matrix = models::matrix_of(variant.model, variant.normalisation);
-        Network network{{i % 3 == 2 ? 2 : 6}, i % 2 == 0, 0, 0, matrix, variant.model};
+        // A norm makes signs of two columns, whose gradients are what rounding leaves of 0.
+        const std::int64_t narrow = norms ? 4 : 2;
+        Network network{{i % 3 == 2 ? narrow : 6}, i % 2 == 0, 0, 0, matrix, variant.model};
         if (i % 4 == 1) network.hidden.push_back(variant.model.name == "agnn" ? network.hidden.front() : 5);
         if (variant.model.heads > 1 && !variant.model.average_heads) {
             // One column a head, or two, or three.

@@ -117,6 +117,10 @@ public:
     EdgeSoftmaxBack on(const SoftmaxBackOf& back) {
         return {on(back.scores), on(back.weights), on(back.inner), on(back.beta), on(back.gradient), on(back.of_beta)};
     }
+    NormedRows on(const NormedRows& of) {
+        return {on(of.z), list(of.weight, of.z.columns), list(of.mean, of.z.rows), list(of.variance, of.z.rows),
+                of.share};
+    }
     UnitBackOperands on(const UnitBackOperands& in) {
         return {on(in.gradient), on(in.unit), on(in.inner), on(in.squares)};
     }

@@ -33,6 +33,9 @@ def draw_network(draw):
                     "jk": draw.choice([None, None, "concat", "last"]),
                     "pre": draw.choice([None, None, [4], [8, 4]])}
         network["post"] = draw.choice([None, [8], [6, 3]]) if network["jk"] is None else None
+        network["norm"] = draw.choice([None, None, "layer"])
+        if network["norm"]:
+            network["norm_after"] = draw.choice(["sum", "sum", "activation", "dropout"])
         network["pre_activation"] = network["pre"] is not None and draw.random() < 0.4
     if model in ("gcn", "gin") or network.get("aggregator") in ("mean", "sum", "gcn"):
         network["normalisation"] = draw.choice([None, None, "symmetric", "row_mean", "none"])
@@ -50,10 +53,12 @@ def draw_graph(draw, network):
               for _ in range(draw.choice([1, 2, 4]) * vertices)]
     if draw.random() < 0.4:
         listed += [(v, u, w) for u, v, w in listed]
-    magnitude, mixed = draw.choice(MAGNITUDES), draw.random() < 0.2
+    # Norms square what they normalise.
+    magnitudes = [m for m in MAGNITUDES if m < 1e18 or not network.get("norm")]
+    magnitude, mixed = draw.choice(magnitudes), draw.random() < 0.2
     rows = []
     for _ in range(vertices):
-        scale = draw.choice(MAGNITUDES) if mixed else magnitude
+        scale = draw.choice(magnitudes) if mixed else magnitude
         rows.append([rounded(draw.choice([0.0, 1.0, 1.0]) * scale * draw.uniform(-1, 1)) for _ in range(features)])
     labels = [v % classes for v in range(vertices)]
     split = draw_split(draw, vertices)
@@ -77,7 +82,8 @@ def draw_weights(draw, network):
 def flags_of(network):
     """The network as options of gnnplan plan."""
     text = f"--model {network['model']} --widths {','.join(map(str, network['widths']))}"
-    for name in ("aggregator", "epsilon", "activation", "heads", "output_heads", "slope", "jk", "normalisation"):
+    for name in ("norm", "norm_after", "aggregator", "epsilon", "activation", "heads", "output_heads", "slope", "jk",
+                 "normalisation"):
         if network.get(name) is not None:
             text += f" --{name.replace('_', '-')} {network[name]}"
     if network.get("residual"):

@@ -146,6 +146,8 @@ def shapes(network):
             own["residual.weight"] = [read, made]
         if model != "gin":
             own |= {part: [made] for part in biased}
+        if network.get("norm") and (not last or headed):
+            own |= {"norm.weight": [made], "norm.bias": [made]}
         if jumps or (network.get("jk") == "last" and last):
             own["jk.weight"] = [made, widths[-1]]
             own |= {f"jk.{part}": widths[-1:] for part in biased if last}
@@ -253,6 +255,15 @@ class Network:
         logits = self.biased(self.layers, "output.bias", self.linear(self.layers, "output.weight", outputs[-1]))
         return outputs[1:-1] + [logits]
 
+    def normalised(self, layer, rows):
+        weight, bias = self.weight(layer, "norm.weight"), self.weight(layer, "norm.bias")
+        made = []
+        for row in rows:
+            mean = math.fsum(row) / len(row)
+            deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in row) / len(row) + 1e-5)
+            made.append([(x - mean) / deviation * w + b for x, w, b in zip(row, weight, bias, strict=True)])
+        return made
+
     def before_layers(self):
         rows, pre = self.features, self.network.get("pre") or []
         for k in range(len(pre)):
@@ -287,7 +298,10 @@ class Network:
                 value = [plus(a, b) for a, b in zip(value, kept, strict=True)]
             value = self.biased(layer, "mlp.1.bias" if model == "gin" else "bias", value)
             if layer < self.layers or headed:
+                after = self.network.get("norm") and self.network.get("norm_after", "sum")
+                value = self.normalised(layer, value) if after == "sum" else value
                 value = [self.activate(row) for row in value]
+                value = self.normalised(layer, value) if after in ("activation", "dropout") else value
             made.append(value)
             rows = value
         if jumps:

@@ -18,6 +18,7 @@ MODELS = [("", {"model": "gcn"}),
           ("--model gat --heads 2", {"model": "gat", "heads": 2}),
           ("--model agnn --bias", {"model": "agnn", "bias": True}),
           ("--jk concat --residual", {"model": "gcn", "jk": "concat", "residual": "input"}),
+          ("--norm layer --jk last --bias", {"model": "gcn", "norm": "layer", "jk": "last", "bias": True}),
           ("--pre 7,8 --post 5 --residual linear --bias",
            {"model": "gcn", "pre": [7, 8], "post": [5], "residual": "linear", "bias": True})]
 EPOCHS = 24

@@ -164,6 +164,9 @@ kernels::AttendBackResults opened(const kernels::AttendBackResults& to) { return
 kernels::UnitBackOperands opened(const kernels::UnitBackOperands& in) {
     return {opened(in.gradient), opened(in.unit), opened(in.inner), opened(in.squares)};
 }
+kernels::NormedRows opened(const kernels::NormedRows& of) {
+    return {opened(of.z), opened(of.weight), opened(of.mean), opened(of.variance), of.share};
+}
 kernels::EdgeTotals opened(const kernels::EdgeTotals& totals) { return {opened(totals.largest), opened(totals.total)}; }
 kernels::EdgeSoftmaxBack opened(const kernels::EdgeSoftmaxBack& back) {
     return {opened(back.scores), opened(back.weights),  opened(back.inner),
@@ -251,6 +254,11 @@ constexpr Table queued_table = {
     .softmax_gradient = Queued<&Table::softmax_gradient>::call,
     .count_correct = Queued<&Table::count_correct>::call,
     .cross_entropy = Queued<&Table::cross_entropy>::call,
+    .norm_moment = Queued<&Table::norm_moment>::call,
+    .norm_rows = Queued<&Table::norm_rows>::call,
+    .norm_sums = Queued<&Table::norm_sums>::call,
+    .norm_back = Queued<&Table::norm_back>::call,
+    .norm_rows_back = Queued<&Table::norm_rows_back>::call,
     .column_sum = Queued<&Table::column_sum>::call,
     .update = Queued<&Table::update>::call,
     .divide = Queued<&Table::divide>::call,

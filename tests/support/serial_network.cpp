@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace gnnplan::testing {
 namespace {
@@ -256,6 +257,48 @@ private:
         arrive(back);
     }
 
+    // x = (z - mean) / deviation of each row, and the deviations.
+    std::pair<Values, Values> whitened(const Op& op) const {
+        Values x = input(op), deviation(at(rows()));
+        const auto width = static_cast<double>(op.width);
+        for (std::int64_t i = 0; i < rows(); ++i) {
+            double* const row = &x[at(i * op.width)];
+            double mean = 0, variance = 0;
+            for (std::int64_t j = 0; j < op.width; ++j) mean += row[j] / width;
+            for (std::int64_t j = 0; j < op.width; ++j) variance += (row[j] - mean) * (row[j] - mean) / width;
+            deviation[at(i)] = std::sqrt(variance + 1e-5);
+            for (std::int64_t j = 0; j < op.width; ++j) row[j] = (row[j] - mean) / deviation[at(i)];
+        }
+        return {x, deviation};
+    }
+    Values normalised(const Op& op, Values x) const {
+        x = whitened(op).first;
+        const Values &weight = parameter(op), &bias = value_of(model_, parameters_, op.shift);
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] * weight[i % at(op.width)] + bias[i % at(op.width)];
+        return x;
+    }
+    Values back_from_norm(const Op& op, const Values& g, Parameters& of_parameters) const {
+        const auto [x, deviation] = whitened(op);
+        Values& of_weight = value_of(model_, of_parameters, op.parameter);
+        Values& of_bias = value_of(model_, of_parameters, op.shift);
+        Values back(g.size());
+        for (std::int64_t i = 0; i < rows(); ++i) {
+            double plain = 0, along = 0;
+            for (std::int64_t j = 0; j < op.width; ++j) {
+                const std::size_t at_j = at(i * op.width + j);
+                of_weight[at(j)] += g[at_j] * x[at_j], of_bias[at(j)] += g[at_j];
+                plain += g[at_j] * parameter(op)[at(j)], along += g[at_j] * parameter(op)[at(j)] * x[at_j];
+            }
+            const auto width = static_cast<double>(op.width);
+            for (std::int64_t j = 0; j < op.width; ++j) {
+                const std::size_t at_j = at(i * op.width + j);
+                const double scaled = g[at_j] * parameter(op)[at(j)];
+                back[at_j] = (scaled - plain / width - x[at_j] * along / width) / deviation[at(i)];
+            }
+        }
+        return back;
+    }
+
     Values value(const Op& op) const {
         if (op.kind == OpKind::input) return problem_.features;
         Values x = input(op);
@@ -280,6 +323,7 @@ private:
             case OpKind::leaky_relu:
                 for (double& z : x) z = activated(op.kind, z);
                 break;
+            case OpKind::layer_norm: return normalised(op, x);
             case OpKind::input:
             case OpKind::softmax_cross_entropy:
             case OpKind::output: break;
@@ -316,6 +360,7 @@ private:
                 for (std::size_t i = 0; i < g.size(); ++i) masked[i] = slope(op.kind, input(op)[i]) * g[i];
                 return arrive(masked);
             }
+            case OpKind::layer_norm: return arrive(back_from_norm(op, g, of_parameters));
             case OpKind::input:
             case OpKind::softmax_cross_entropy:
             case OpKind::output: return;

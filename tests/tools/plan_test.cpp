@@ -369,6 +369,9 @@ TEST(Plan, RefusesMapsThatThereCannotBe) {
         {"--pre 64 --backward S-", "its backward letter is S or D"},
         {"--model agnn --pre 64", "agnn has one linear map before its layers"},
         {"--pre 64 --space paper", "the paper's space covers only layers of one summing aggregation"},
+        {"--norm-after activation", "there is no norm to put behind something"},
+        {"--model agnn --norm layer", "agnn has no norms"},
+        {"--norm layer --space paper", "the paper's space covers only layers of one summing aggregation"},
         {"--residual sideways", "sideways is none of input, linear"},
     };
     for (const auto& [flags, message] : refused) {

@@ -309,6 +309,17 @@ void add_layer_flags(CLI::App& command, ModelFlags& model) {
         ->check(CLI::IsMember({"concat", "last"}))
         ->excludes(post)
         ->type_name("concat|last");
+    command
+        .add_option(
+            "--norm", model.norm,
+            "Normalise what hidden layers make, with a weight and a bias, and the last layer's, too, before --post "
+            "or --jk: each row (layer)")
+        ->check(CLI::IsMember({"layer"}))
+        ->type_name("layer");
+    command.add_option("--norm-after", model.norm_after, "Behind which operation of a layer the norm stands")
+        ->check(CLI::IsMember({"sum", "activation", "dropout"}))
+        ->type_name("sum|activation|dropout")
+        ->capture_default_str();
     command.add_flag("--bias", model.bias, "Give every layer a bias");
 }
 

@@ -59,6 +59,9 @@ ModelRecord model_record(const ModelFlags& flags) {
     model.post = flags.post;
     if (flags.residual == "input") model.residual = Residual::input;
     if (flags.residual == "linear") model.residual = Residual::linear;
+    if (flags.norm == "layer") model.norm = Norm::layer;
+    if (flags.norm_after == "activation") model.norm_after = NormAfter::activation;
+    if (flags.norm_after == "dropout") model.norm_after = NormAfter::dropout;
     if (flags.jk == "concat") model.jk = JumpingKnowledge::concat;
     if (flags.jk == "last") model.jk = JumpingKnowledge::last;
     model.heads = static_cast<int>(flags.heads.value_or(0));

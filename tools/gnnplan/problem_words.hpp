@@ -41,6 +41,7 @@ struct ModelFlags {
     std::vector<std::int64_t> pre, post;
     bool pre_activation = false;
     std::string residual;  // "": none
+    std::string norm, norm_after = "sum";
     std::optional<std::int64_t> heads, output_heads;
     bool average_heads = false;
     std::optional<double> slope;

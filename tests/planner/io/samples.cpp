@@ -97,6 +97,11 @@ Schedule sample_schedule() {
     const TensorId u_c = b.dense("U.c", 3, layout_c());
     const TensorId g = b.dense("G", 3, layout_c());
     const TensorId mean = b.dense("Z.mean", 1, layout_r());
+    const TensorId gamma = b.tensor("g1.norm", Role::bias, DType::f32, 1, 2, layout_replicated());
+    const TensorId beta = b.tensor("b1.norm", Role::bias, DType::f32, 1, 2, layout_replicated());
+    const TensorId means = b.dense("m1", 1, layout_r());
+    const TensorId variances = b.dense("v1", 1, layout_r());
+    const TensorId normed = b.dense("H1", 2, layout_r());
     const TensorId mask = b.tensor("mask", Role::transient, DType::bits, 7, 2, layout_r());
     const TensorId loss = b.tensor("loss", Role::transient, DType::f64, 1, 1, layout_partial());
     const TensorId counts = b.tensor("counts", Role::transient, DType::f64, 1, 3, layout_partial());
@@ -112,6 +117,7 @@ Schedule sample_schedule() {
     b.step("forward.activate", Phase::epoch,
            MapStep{MapOp::activate, z, bias, {}, 2, Activation::relu, true, vertices});
     b.step("forward.mean", Phase::epoch, HeadStep{HeadOp::mean, 2, {z}, mean});
+    b.step("forward.norm", Phase::epoch, NormStep{NormOp::rows, {z, gamma, beta}, {}, {means, variances, normed}});
     b.step("forward.mask", Phase::epoch, MapStep{MapOp::positive_mask, z, {}, mask, 2, Activation::none, false});
     b.step("loss", Phase::epoch, LossStep{z, labels, subset, loss});
     b.step("loss.sum", Phase::epoch, AllReduceStep{loss});

@@ -272,6 +272,29 @@ TEST(Sites, OfMapsBeforeAndBehindTheLayers) {
     EXPECT_EQ(first.at(3).width, 60);
 }
 
+// A norm stands behind the sum and its bias; what it reads stays beside what it makes.
+TEST(Sites, OfLayerNorms) {
+    ModelRecord model = record("gcn", {16, 12, 10, 8});
+    model.norm = Norm::layer, model.bias = true;
+    const SiteGraph graph = sites_of(models::build(model));
+    const std::vector<SiteKind> hidden = {SiteKind::product, SiteKind::pointwise, SiteKind::norm, SiteKind::pointwise};
+    std::vector<SiteKind> kinds{SiteKind::input};
+    for (int l = 0; l < 2; ++l) kinds.insert(kinds.end(), hidden.begin(), hidden.end());
+    kinds.insert(kinds.end(), {SiteKind::product, SiteKind::pointwise, SiteKind::loss});  // the last has no norm
+    ASSERT_EQ(kinds_of(graph), kinds);
+    EXPECT_EQ(graph.parameter(graph.at(3).parameter).name, "layers.1.norm.weight");
+    EXPECT_EQ(graph.parameter(graph.at(7).shift).name, "layers.2.norm.bias");
+    EXPECT_TRUE(graph.aggregates_features());
+    const SiteGraph inner = with_widths(window(graph, 2, 2), {120, 100});
+    EXPECT_EQ(inner.at(3).width, 100);
+    EXPECT_EQ(inner.parameter(inner.at(3).shift).shape.back(), 100);
+    model.jk = JumpingKnowledge::last;
+    const OpGraph headed = models::build(model);
+    EXPECT_EQ(
+        std::count_if(headed.ops.begin(), headed.ops.end(), [](const Op& op) { return op.kind == OpKind::layer_norm; }),
+        3);
+}
+
 TEST(Sites, MapsAreOfPositiveWidthsAndOneHead) {
     ModelRecord model = record("gcn", {16, 12, 8});
     model.pre = {0};

@@ -28,6 +28,8 @@ struct Setting {
     bool residual = false;
     bool jk_concat = false;
     std::vector<std::int64_t> pre{}, post{};
+    NormAfter after = NormAfter::sum;
+    Norm norm = Norm::none;
 
     ModelRecord record() const {
         ModelRecord made;
@@ -37,6 +39,7 @@ struct Setting {
         made.residual = residual ? Residual::input : Residual::none;
         made.jk = jk_concat ? JumpingKnowledge::concat : JumpingKnowledge::none;
         made.pre = pre, made.post = post;
+        made.norm = norm, made.norm_after = after;
         return made;
     }
 };
@@ -64,6 +67,9 @@ const std::vector<Setting> settings = {
     {{60, 32, 48, 16}, 4, 1, "gcn", "", false, true},
     {{60, 32, 48, 16}, 4, 0.1, "gcn", "", false, false, {100, 24}, {64}},
     {{100, 128, 47}, 6, 1, "sage", "", true, false, {24}, {20, 60}},
+    {{60, 32, 48, 16}, 4, 0.1, "gcn", "", false, false, {}, {}, NormAfter::sum, Norm::layer},
+    {{60, 64, 64, 16}, 6, 1, "gcn", "", true, false, {}, {24}, NormAfter::activation, Norm::layer},
+    {{60, 32, 48, 16}, 4, 1, "sage", "", false, true, {}, {}, NormAfter::dropout, Norm::layer},
 };
 
 Problem problem_of(const Setting& setting, const GraphStats& graph) {

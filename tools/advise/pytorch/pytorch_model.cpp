@@ -57,6 +57,9 @@ private:
         const std::string target = is_end(id) ? "return " : name(id) + " = ";
         if (site.kind == SiteKind::linear) return statement(target, linear(site));
         if (site.kind == SiteKind::pointwise) return statement(target, pointwise(site));
+        if (site.kind == SiteKind::norm)
+            return statement(target, fmt::format("F.layer_norm({}, ({},), {}, {})", name(site.input), site.width,
+                                                 weight(site.parameter), weight(site.shift)));
         return before_product(site) + statement(target, product(site), order_text(site));
     }
 
@@ -77,6 +80,7 @@ private:
         if (site.layer <= model_.depth && model_.result(site.layer) == id) return fmt::format("h{}", site.layer);
         if (site.kind == SiteKind::product) return fmt::format("z{}", site.layer);
         if (site.addend >= 0) return name(site.addend);
+        if (site.kind == SiteKind::norm) return name(site.input);
         if (site.kind == SiteKind::pointwise || (model_.at(site.input).layer == site.layer && sole_reader(site.input)))
             return name(site.input);
         return part_of(model_.parameter(site.parameter).name);

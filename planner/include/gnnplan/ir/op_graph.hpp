@@ -21,6 +21,9 @@ enum class OpKind : std::uint8_t {
     elu,
     leaky_relu,
     output,  // what a model is applied for, in place of a loss
+    // (z - mean) / sqrt(variance + 1e-5) * weight + bias of each row (Ba et al. 2016, eq. 3); `parameter` is the
+    // weight, `shift` the bias
+    layer_norm,
 };
 
 // The activation that an operation is; none of others.
@@ -95,6 +98,7 @@ struct Op {
     // (A + (self + e) I)^T H, which has the gradient <dL/d((A + ...)^T H), H> for e.
     double self = 0;
     Heads heads = {};
+    int shift = -1;  // of layer_norm: the bias
 };
 
 struct OpGraph {

@@ -27,6 +27,7 @@
 #include <gnnplan/ir/steps/head.hpp>
 #include <gnnplan/ir/steps/loss.hpp>
 #include <gnnplan/ir/steps/map.hpp>
+#include <gnnplan/ir/steps/norm.hpp>
 #include <gnnplan/ir/steps/redistribute.hpp>
 #include <gnnplan/ir/steps/reduce_scatter.hpp>
 #include <gnnplan/ir/steps/ring_gemm.hpp>
@@ -49,7 +50,7 @@ namespace gnnplan {
 
 using Operation = std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RingGemmStep, RedistributeStep,
                                WeightGradStep, AllReduceStep, MapStep, HeadStep, EdgeStep, EdgeTransposeStep,
-                               EdgeGatherStep, SumRowsStep, SyncRowsStep, LossStep, ScoreStep, UpdateStep>;
+                               EdgeGatherStep, SumRowsStep, SyncRowsStep, LossStep, ScoreStep, UpdateStep, NormStep>;
 
 template <class S>
 concept LocalStep = S::local;

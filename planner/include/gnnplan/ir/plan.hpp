@@ -5,6 +5,7 @@
 #include <gnnplan/ir/choice.hpp>
 #include <gnnplan/ir/config.hpp>
 #include <gnnplan/ir/machine.hpp>
+#include <gnnplan/ir/model_record.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
@@ -49,48 +50,13 @@ struct GraphRecord {
     std::vector<double> replication{};  // of vertex cuts, where it is not counted: [i] in 2^(i + 1) parts; 0: not known
 };
 
-// What every layer adds to its result beside what it aggregates.
-enum class Residual : std::uint8_t {
-    none,
-    input,   // H, which it reads, mapped where the widths differ
-    linear,  // H W
-};
-
-// Jumping knowledge (Xu et al. 2018): the logits are a linear map of what layers make.
-enum class JumpingKnowledge : std::uint8_t {
-    none,
-    concat,  // of all layers' outputs, concatenated
-    last,    // of the last layer's output
-};
-
-struct ModelRecord {
-    std::string name = "gcn";
-    std::vector<std::int64_t> widths;  // f_0 .. f_L
-    bool bias = false;
-    std::string aggregator{};                // "" of models that have one way to aggregate
-    std::optional<Activation> activation{};  // after every layer but the last; unset: ReLU
-    std::vector<std::int64_t> pre{};         // what linear maps between the features and layer 1 make
-    std::vector<std::int64_t> post{};        // of linear maps behind layer L, but for the last one, which makes logits
-    bool pre_activation = false;             // after the last of `pre`, too, and not between them alone
-    Residual residual = Residual::none;
-    JumpingKnowledge jk = JumpingKnowledge::none;
-    double epsilon = 0;  // of gin: fixed, or where training begins
-    bool trains_epsilon = false;
-    // These belong to models that attend; 0 and unset mean their defaults. Hidden layers have `heads`, whose results
-    // follow each other unless they are averaged; the last layer averages `output_heads`.
-    int heads = 0;
-    int output_heads = 0;
-    bool average_heads = false;
-    std::optional<double> slope{};
-};
-
-// The settings of the run on which a plan depends. gnnrun takes from here what its own flags do not say.
-// What is done to features before the first layer.
+// How features are normalised before the first layer.
 enum class FeatureNorm : std::uint8_t {
     none,
     row,  // each row divided by the sum of its absolute values, where that is not 0
 };
 
+// The settings of the run on which a plan depends. gnnrun takes from here what its own flags do not say.
 struct RunRecord {
     std::int64_t epochs = 200;
     std::optional<double> dropout;           // on every layer's input; unset: not said

@@ -26,6 +26,7 @@ enum class SiteKind : std::uint8_t {
     linear,     // H W, or Z + H W; without a weight Z + H
     pointwise,  // dropout(activation(Z + b)); each of the three may be missing
     loss,       // softmax cross-entropy of the training vertices
+    norm,       // layer normalisation of Z + b, or of what a pointwise site makes
     output,     // the logits of all vertices, of a model that is applied and not trained
 };
 
@@ -48,6 +49,7 @@ struct Site {
     double self = 0;              // of a product: (A + (self + e) I)^T in place of A^T
     int self_parameter = -1;      // e; -1: none
     int beta = -1;                // of a product by cosines
+    int shift = -1;               // the bias of a norm, whose weight is `parameter`
     Heads heads = {};             // of a product by attention, and one head of a product by cosines
     int rows_of = 0;              // its value has a row for each vertex that layer `rows_of` computes
     int columns_of = 0;           // and as many columns as layer `columns_of` makes; -1: a width of its own
