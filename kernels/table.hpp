@@ -252,6 +252,26 @@ struct Table {
     // Both of whole rows. Takes scratch memory.
     void (*norm_rows_back)(const NormedRows& of, Matrix g, float* of_weight, float* of_bias);
 
+    // Batch normalisation. sum[j] = the sum of z(i, j) over rows, and squares[j] that of its squares.
+    void (*batch_moments)(ConstMatrix z, double* sum, double* squares);
+
+    // Means and inverse deviations of all columns: of these rows, which running values move towards, or the running
+    // values themselves.
+    void (*batch_finish)(const ColumnMoments& of, float* mean, float* inverse, float* running_mean,
+                         float* running_variance);
+    void (*batch_known)(const float* running_mean, const float* running_variance, std::int64_t columns, float* mean,
+                        float* inverse);
+
+    // out(i, j) = x(i, j) * weight[j] + bias[j].
+    void (*batch_scale)(const NormedColumns& of, const float* bias, Matrix out);
+
+    // along[j] = the sum of g(i, j) * x(i, j) over rows, and plain[j] that of g(i, j).
+    void (*batch_sums)(const NormedColumns& of, ConstMatrix g, float* along, float* plain);
+
+    // In place: g, the gradient of the result, becomes that of z, given the sums over the rows of all ranks, of which
+    // one is `share` of all: 1 / N.
+    void (*batch_back)(const NormedColumns& of, const float* along, const float* plain, double share, Matrix g);
+
     // out[j] = sum over rows of g(i, j).
     void (*column_sum)(ConstMatrix g, float* out);
 

@@ -62,11 +62,16 @@ public:
         const Activation activation = model_.activation.value_or(Activation::relu);
         return add({operation_of(activation), {of}, width(of), layer_});
     }
-    // Layer normalisation, begun as the identity but for its mean and length.
+    // A norm, begun as the identity but for means and lengths.
     int norm(int of) {
-        Op op{OpKind::layer_norm, {of}, width(of), layer_};
-        op.parameter = parameter("g", "norm", ".weight", {width(of)}, Init::ones, false);
-        op.shift = parameter("b", "norm", ".bias", {width(of)}, Init::zeros, false);
+        const bool batch = model_.norm == Norm::batch;
+        const auto vector = [&](const char* symbol, const char* name, Init init) {
+            return parameter(symbol, "norm", name, {width(of)}, init, false);
+        };
+        Op op{batch ? OpKind::batch_norm : OpKind::layer_norm, {of}, width(of), layer_};
+        op.parameter = vector("g", ".weight", Init::ones);
+        op.shift = vector("b", ".bias", Init::zeros);
+        if (batch) op.running = {vector("m", ".running_mean", Init::zeros), vector("v", ".running_var", Init::ones)};
         return add(op);
     }
     int sum(int a, int b) { return add({OpKind::add, {a, b}, width(a), layer_}); }
@@ -118,8 +123,12 @@ public:
         for (int l = 1; l <= depth_; ++l) {
             layers_.begin(l);
             const std::int64_t columns = columns_of(l, layers_.width(read));
-            const int value = layers_.bias(with_residual(layer(layers_, read, columns), read, columns), last_part_);
-            if (l == depth_ && !has_head()) return layers_.end(value);
+            int value = with_residual(layer(layers_, read, columns), read, columns);
+            const bool ends = l == depth_ && !has_head();
+            // A batch norm would subtract the bias with the mean.
+            if (ends || model_.norm != Norm::batch || model_.norm_after != NormAfter::sum)
+                value = layers_.bias(value, last_part_);
+            if (ends) return layers_.end(value);
             read = ended(value, l + 1);
             if (model_.jk == JumpingKnowledge::none || (model_.jk == JumpingKnowledge::last && l < depth_)) continue;
             const int part = layers_.linear(read, model_.widths.back(), "jk");

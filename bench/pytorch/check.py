@@ -42,6 +42,10 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "gcn, maps before, not autograd's": ("plain", "--pre 9", "--forward SS --backward DD"),
     "gcn, layer norm, biases": ("plain", "--bias --norm layer --residual linear --jk last --layers 3", ""),
     "gcn, layer norm behind the activation": ("plain", "--norm layer --norm-after activation", "--loss-rows on"),
+    "gcn, batch norm, biases": ("plain", "--bias --norm batch --residual linear --layers 3", ""),
+    "gcn, batch norm, rows of the loss": ("directed", "--norm batch --layers 3 --bias", "--loss-rows on"),
+    "gcn, batch norm behind the activation, jk":
+        ("plain", "--norm batch --norm-after activation --bias --jk concat", "--loss-rows on"),
     "gcn, directed": ("directed", "", ""),
     "gcn, directed, not autograd's": ("directed", "", "--forward SS --backward S-"),
     "gcn, symmetrised": ("directed", "--symmetrise", ""),

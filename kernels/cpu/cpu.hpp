@@ -46,6 +46,13 @@ void norm_rows(const NormedRows& of, const float* bias, bool whole, Matrix out);
 void norm_sums(const NormedRows& of, ConstMatrix g, Matrix sums, float* of_weight, float* of_bias);
 void norm_back(const NormedRows& of, ConstMatrix sums, Matrix g);
 void norm_rows_back(const NormedRows& of, Matrix g, float* of_weight, float* of_bias);
+void batch_moments(ConstMatrix z, double* sum, double* squares);
+void batch_finish(const ColumnMoments& of, float* mean, float* inverse, float* running_mean, float* running_variance);
+void batch_known(const float* running_mean, const float* running_variance, std::int64_t columns, float* mean,
+                 float* inverse);
+void batch_scale(const NormedColumns& of, const float* bias, Matrix out);
+void batch_sums(const NormedColumns& of, ConstMatrix g, float* along, float* plain);
+void batch_back(const NormedColumns& of, const float* along, const float* plain, double share, Matrix g);
 void column_sum(ConstMatrix g, float* out);
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
             const UpdateSettings& settings);

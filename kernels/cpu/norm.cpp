@@ -1,9 +1,6 @@
 #include <cmath>
-#include <cstddef>
-#include <vector>
 
-#include <gnnplan/base/range.hpp>
-
+#include "kernels/cpu/column_sums.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/cpu/vector.hpp"
 #include "kernels/parallel.hpp"
@@ -17,27 +14,6 @@ NormRow row_of(const NormedRows& of, std::int64_t i) {
 
 float moment(const VectorKernels& kernels, ConstMatrix z, std::int64_t i, const float* centre, double share) {
     return static_cast<float>(static_cast<double>(kernels.norm.moment_row(z.row(i), z.columns, centre)) * share);
-}
-
-// body(i, of_weight, of_bias) for every row, which adds to two sums by columns.
-template <class Body>
-void sum_columns(const NormedRows& of, float* of_weight, float* of_bias, const Body& body) {
-    constexpr std::int64_t blocks = 64;  // of rows, however many threads there are
-    const std::int64_t columns = of.z.columns;
-    std::vector<double> partial(static_cast<std::size_t>(2 * blocks * columns), 0.0);
-    parallel_for(blocks, 4 * of.z.rows * columns, LoopSchedule::fixed, [&](std::int64_t block) {
-        double* const sums = partial.data() + 2 * block * columns;
-        const Range rows = balanced_block({0, of.z.rows}, block, blocks);
-        for (std::int64_t i = rows.begin; i < rows.end; ++i) body(i, sums, sums + columns);
-    });
-    for (std::int64_t j = 0; j < columns; ++j) {
-        double weight = 0, bias = 0;
-        for (std::int64_t block = 0; block < blocks; ++block) {
-            const double* const sums = partial.data() + 2 * block * columns + j;
-            weight += sums[0], bias += sums[columns];
-        }
-        of_weight[j] = static_cast<float>(weight), of_bias[j] = static_cast<float>(bias);
-    }
 }
 
 }  // namespace
@@ -67,7 +43,7 @@ void norm_rows(const NormedRows& of, const float* bias, bool whole, Matrix out) 
 void norm_sums(const NormedRows& of, ConstMatrix g, Matrix sums, float* of_weight, float* of_bias) {
     const VectorKernels& kernels = best_kernels();
     const auto share = static_cast<float>(of.share);
-    sum_columns(of, of_weight, of_bias, [&](std::int64_t i, double* weight, double* bias) {
+    sum_two_by_columns(of.z.rows, of.z.columns, of_weight, of_bias, [&](std::int64_t i, double* weight, double* bias) {
         const NormSums of_row = kernels.norm.sums_row(row_of(of, i), g.row(i), weight, bias);
         sums.row(i)[0] = of_row.plain * share, sums.row(i)[1] = of_row.along * share;
     });
@@ -84,7 +60,7 @@ void norm_back(const NormedRows& of, ConstMatrix sums, Matrix g) {
 void norm_rows_back(const NormedRows& of, Matrix g, float* of_weight, float* of_bias) {
     const VectorKernels& kernels = best_kernels();
     const auto share = static_cast<float>(of.share);
-    sum_columns(of, of_weight, of_bias, [&](std::int64_t i, double* weight, double* bias) {
+    sum_two_by_columns(of.z.rows, of.z.columns, of_weight, of_bias, [&](std::int64_t i, double* weight, double* bias) {
         const NormRow row = row_of(of, i);
         const NormSums sums = kernels.norm.sums_row(row, g.row(i), weight, bias);
         kernels.norm.back_row(row, {sums.plain * share, sums.along * share}, g.row(i));

@@ -101,6 +101,16 @@ struct NormKernels {
     void (*back_row)(const NormRow& row, NormSums means, float* g);
 };
 
+// Rows i of Table::batch_moments and Table::batch_sums, which add to doubles, of Table::batch_scale and
+// Table::batch_back.
+struct BatchNormKernels {
+    void (*moments_row)(const float* z, std::int64_t n, double* sum, double* squares);
+    void (*scale_row)(const NormedColumns& of, std::int64_t i, const float* bias, float* out);
+    void (*sums_row)(const NormedColumns& of, std::int64_t i, const float* g, double* along, double* plain);
+    // g[j] = (g[j] - plain[j] - x * along[j]) * weight[j] * inverse[j], the two being means.
+    void (*back_row)(const NormedColumns& of, std::int64_t i, const float* along, const float* plain, float* g);
+};
+
 struct VectorKernels {
     const char* name;
 
@@ -143,6 +153,7 @@ struct VectorKernels {
                                std::int64_t n, Heads heads, float* x);
 
     NormKernels norm;
+    BatchNormKernels batch_norm;
 
     // to[j] = from[j] rounded to nearest, ties to even, for j < n; NaNs stay NaNs.
     void (*to_bf16)(const float* from, Bf16* to, std::int64_t n);

@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/attend_back_body.hpp"
 #include "kernels/cpu/attend_body.hpp"
+#include "kernels/cpu/batch_norm_body.hpp"
 #include "kernels/cpu/draws_body.hpp"
 #include "kernels/cpu/edges_body.hpp"
 #include "kernels/cpu/elementwise_body.hpp"
@@ -65,6 +66,7 @@ constexpr VectorKernels vector_kernels(const char* name) {
             head_unit_row,
             head_unit_back_row,
             norm_kernels<width>(),
+            batch_norm_kernels<width>(),
             to_bf16,
             gemm_rows<width, height>,
             2 * width,

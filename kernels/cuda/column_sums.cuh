@@ -46,8 +46,8 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 // out[j] = the sum over the rows of the terms of column j.
-template <class Terms>
-void sum_by_columns(const char* what, std::int64_t rows, std::int64_t columns, const Terms& terms, float* out) {
+template <class Terms, class T>
+void sum_by_columns(const char* what, std::int64_t rows, std::int64_t columns, const Terms& terms, T* out) {
     constexpr std::int64_t rows_per_part = 64, most_parts = 256;
     const std::span<std::byte> scratch = queue().scratch;
     const auto room = static_cast<std::int64_t>(scratch.size() / sizeof(double));
@@ -60,8 +60,8 @@ void sum_by_columns(const char* what, std::int64_t rows, std::int64_t columns, c
         const std::int64_t parts = wanted < room / some ? wanted : room / some;
         launch(what, parts * ceil_divide(some, warp_lanes), sum_columns<Terms>, terms, rows, first, some, parts,
                partial);
-        launch(what, ceil_divide(some, block_threads), add_parts<float>, static_cast<const double*>(partial), parts,
-               some, out + first);
+        launch(what, ceil_divide(some, block_threads), add_parts<T>, static_cast<const double*>(partial), parts, some,
+               out + first);
     }
 }
 

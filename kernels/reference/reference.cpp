@@ -1,6 +1,7 @@
 #include "kernels/reference/reference.hpp"
 #include "kernels/look.hpp"
 #include "kernels/reference/attention.hpp"
+#include "kernels/reference/batch_norm.hpp"
 #include "kernels/reference/edges.hpp"
 #include "kernels/reference/norm.hpp"
 
@@ -247,6 +248,12 @@ const Table& reference_table() {
         .norm_sums = reference::norm_sums,
         .norm_back = reference::norm_back,
         .norm_rows_back = reference::norm_rows_back,
+        .batch_moments = reference::batch_moments,
+        .batch_finish = reference::batch_finish,
+        .batch_known = reference::batch_known,
+        .batch_scale = reference::batch_scale,
+        .batch_sums = reference::batch_sums,
+        .batch_back = reference::batch_back,
         .column_sum = column_sum,
         .update = reference::update<float>,
         .divide = reference::divide<float>,

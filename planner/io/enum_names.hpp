@@ -40,9 +40,9 @@ struct EnumNames<Pass> {
 };
 template <>
 struct EnumNames<OpKind> {
-    static constexpr std::array<std::string_view, 12> names{"input", "dropout",    "aggregate", "linear",
-                                                            "add",   "bias",       "relu",      "softmax_cross_entropy",
-                                                            "elu",   "leaky_relu", "output",    "layer_norm"};
+    static constexpr std::array<std::string_view, 13> names{
+        "input", "dropout",    "aggregate", "linear",     "add",       "bias", "relu", "softmax_cross_entropy",
+        "elu",   "leaky_relu", "output",    "layer_norm", "batch_norm"};
 };
 template <>
 struct EnumNames<Activation> {
@@ -87,8 +87,12 @@ struct EnumNames<NormOp> {
                                                            "rows_back", "sums", "back"};
 };
 template <>
+struct EnumNames<BatchNormOp> {
+    static constexpr std::array<std::string_view, 6> names{"moments", "finish", "known", "scale", "sums", "back"};
+};
+template <>
 struct EnumNames<Norm> {
-    static constexpr std::array<std::string_view, 2> names{"none", "layer"};
+    static constexpr std::array<std::string_view, 3> names{"none", "layer", "batch"};
 };
 template <>
 struct EnumNames<NormAfter> {

@@ -90,7 +90,8 @@ private:
             case OpKind::relu:
             case OpKind::elu:
             case OpKind::leaky_relu: return extend_pointwise(op);
-            case OpKind::layer_norm: return add_norm(op);
+            case OpKind::layer_norm:
+            case OpKind::batch_norm: return add_norm(op);
             case OpKind::softmax_cross_entropy:
             case OpKind::output: break;
         }
@@ -194,11 +195,11 @@ private:
     Made add_norm(const Op& op) {
         require_sole_reader(op.inputs.front());
         const int id = input_of(op).site;
-        if (op.parameter < 0 || op.shift < 0 || at(id).layer < 1 || at(id).kind == SiteKind::norm)
-            refuse("normalises no result of a layer, or lacks a weight or a bias");
-        Site site = at(id);
-        site = {SiteKind::norm, id, site.layer, site.width, op.parameter};
-        site.shift = op.shift;
+        const bool whole = op.parameter >= 0 && op.shift >= 0 && op.keeps_running() == (op.kind == OpKind::batch_norm);
+        if (!whole || at(id).layer < 1 || at(id).kind == SiteKind::norm)
+            refuse("normalises no result of a layer, or lacks a parameter");
+        Site site{SiteKind::norm, id, at(id).layer, at(id).width, op.parameter};
+        site.shift = op.shift, site.running = op.running;
         site.rows_of = at(id).rows_of, site.columns_of = at(id).columns_of;
         return {push(site)};
     }
@@ -208,8 +209,7 @@ private:
         int id = input_of(op).site;
         if (is_sum(id) || at(id).kind == SiteKind::norm) {
             Site site{SiteKind::pointwise, id, at(id).layer, op.width};
-            site.rows_of = at(id).rows_of;
-            site.columns_of = at(id).columns_of;
+            site.rows_of = at(id).rows_of, site.columns_of = at(id).columns_of;
             id = push(site);
         }
         Site& site = at(id);

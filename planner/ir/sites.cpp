@@ -1,6 +1,7 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/sites.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -31,6 +32,12 @@ std::vector<int> SiteGraph::readers(int site) const {
         if (at(id).input == site || at(id).addend == site) found.push_back(id);
     }
     return found;
+}
+
+int SiteGraph::last_over_rows() const {
+    int last = 0;
+    for (const Site& site : sites) last = site.over_rows() ? std::max(last, site.layer) : last;
+    return last;
 }
 
 void check_reads_weights(const SiteGraph& graph) {

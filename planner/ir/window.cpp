@@ -56,6 +56,7 @@ private:
         site.self_parameter = parameter(site.self_parameter);
         site.beta = parameter(site.beta);
         site.shift = parameter(site.shift);
+        for (int& running : site.running) running = parameter(running);
         site.heads.source = parameter(site.heads.source);
         site.heads.target = parameter(site.heads.target);
         number_of_[id] = static_cast<int>(cut_.sites.size());
@@ -88,7 +89,9 @@ SiteGraph with_widths(SiteGraph graph, const std::vector<std::int64_t>& widths) 
         Parameter& parameter = graph.parameters[static_cast<std::size_t>(site.parameter)];
         if (parameter.shape.size() > 1) parameter.shape.front() = graph.at(site.input).width;
         parameter.shape.back() = site.mapped_width();
-        if (site.shift >= 0) graph.parameters[static_cast<std::size_t>(site.shift)].shape.back() = site.width;
+        for (const int of_norm : {site.shift, site.running.front(), site.running.back()}) {
+            if (of_norm >= 0) graph.parameters[static_cast<std::size_t>(of_norm)].shape.back() = site.width;
+        }
         for (const int by_head : {site.heads.source, site.heads.target}) {
             if (by_head < 0) continue;
             auto& shape = graph.parameters[static_cast<std::size_t>(by_head)].shape;

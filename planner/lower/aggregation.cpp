@@ -91,7 +91,7 @@ TensorId multiply(Builder& builder, const std::string& at, const Site& site, Dir
 void update_epsilon(Builder& builder, const std::string& step, const Site& product, TensorId left, TensorId right) {
     const TensorId gradient = builder.summand(numbered("y", product.layer) + ".epsilon", 1, 1);
     builder.step(step, OpKind::aggregate, MapStep{MapOp::dot, left, right, gradient, 0, Activation::none, false});
-    builder.reduce_and_update(builder.bias(product.self_parameter), gradient, OpKind::aggregate);
+    reduce_and_update(builder, builder.bias(product.self_parameter), gradient, OpKind::aggregate);
 }
 
 }  // namespace gnnplan::lower

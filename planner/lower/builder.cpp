@@ -12,7 +12,7 @@ Place Copies::source_for(Place place) const {
 }
 
 Builder::Builder(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph)
-    : rules_(model, configuration), graph_(graph) {
+    : rules_(model, configuration), over_rows_(model.last_over_rows()), graph_(graph) {
     schedule_.grid = configuration.grid_of_ranks();
     schedule_.numbering.loss_layers = configuration.loss_rows ? model.depth : 0;
     schedule_.numbering.parts = configuration.parts;
@@ -36,7 +36,7 @@ Builder::Builder(const SiteGraph& model, const Configuration& configuration, con
 // Each N_l contains the next one: where they are as many they are the same, and the first stands for both.
 int Builder::space(int l) const {
     if (in_groups()) return 1;
-    if (!configuration().loss_rows || phase_ == Phase::evaluation || l == 0) return 0;
+    if (!configuration().loss_rows || phase_ == Phase::evaluation || l <= over_rows_) return 0;
     const auto same = [&](const Space& s) { return s.rows == schedule_.spaces[static_cast<std::size_t>(l)].rows; };
     return static_cast<int>(std::find_if(schedule_.spaces.begin(), schedule_.spaces.end(), same) -
                             schedule_.spaces.begin());
@@ -166,14 +166,6 @@ TensorId Builder::at(Copies& matrix, Place place, const std::string& name, const
     return moved;
 }
 
-void Builder::reduce_and_update(TensorId parameter, TensorId gradient, OpKind op) {
-    all_reduce("all_reduce." + tensor(parameter).name, gradient, op);
-    const Pass pass = pass_;
-    pass_ = Pass::update;
-    update(parameter, gradient, op);
-    pass_ = pass;
-}
-
 void Builder::update(TensorId parameter, TensorId gradient, OpKind op) {
     const Tensor of = tensor(parameter);
     const OptimiserRule& rule = rule_of(graph_.optimiser);
@@ -185,7 +177,10 @@ void Builder::update(TensorId parameter, TensorId gradient, OpKind op) {
     const auto m1 = moment(0);
     const auto m2 = moment(1);
     const Parameter& updated = rules_.model().parameter(*of.parameter);
+    const Pass pass = pass_;
+    pass_ = Pass::update;
     step("update." + of.name, op, UpdateStep{parameter, gradient, m1, m2, graph_.optimiser, updated.decays});
+    pass_ = pass;
 }
 
 }  // namespace gnnplan::lower

@@ -50,7 +50,8 @@ public:
     void begin_phase(Phase phase) { phase_ = phase; }
     // Where the steps that follow come from; what they do says which operation of the layer they serve.
     void begin(Pass pass, int l) { pass_ = pass, layer_ = l; }
-    // The space of the rows of H^l, Z^l and G^l: N_l in training where only the rows that the loss needs are computed.
+    // The space of the rows of H^l, Z^l and G^l: N_l in training where only the rows that the loss needs are computed,
+    // but for layers up to the last one of which something is made of all rows.
     int space(int l) const;
     std::int64_t rows_in_space(int space) const { return schedule_.spaces[static_cast<std::size_t>(space)].rows; }
 
@@ -104,8 +105,8 @@ public:
     // `matrix` in `place`, redistributed if it is not there yet. `name` without layout, e.g. "H1".
     TensorId at(Copies& matrix, Place place, const std::string& step, const std::string& name, OpKind reader);
     void all_reduce(const std::string& name, TensorId tensor, OpKind op) { step(name, op, AllReduceStep{tensor}); }
-    // Sums the gradient of a parameter over the ranks and takes a step of the optimiser.
-    void reduce_and_update(TensorId parameter, TensorId gradient, OpKind op);
+    // A step of the optimiser, with a gradient that is summed over the ranks (reduce_and_update() in dense.hpp).
+    void update(TensorId parameter, TensorId gradient, OpKind op);
 
     // A tensor that setup has made lives on for every epoch.
     void cache(TensorId id) { schedule_.tensors[static_cast<std::size_t>(id)].role = Role::cached; }
@@ -135,10 +136,10 @@ private:
     TensorId resident_parameter(int id, Role role);
     TensorId transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns, const Layout& layout);
     TensorId belonging(const std::string& name, Role role, TensorId matrix, std::int64_t columns, const Layout& layout);
-    void update(TensorId parameter, TensorId gradient, OpKind op);
     std::string in_phase(const std::string& name) const;
 
     Rules rules_;
+    int over_rows_;  // the last layer that has a row for each vertex, whatever rows the loss needs
     GraphShape graph_;
     Schedule schedule_;
     std::unordered_map<std::string, TensorId> by_name_;  // the first tensor of each name

@@ -32,6 +32,14 @@ TensorId weight_grad(Builder& builder, const std::string& step, TensorId left, T
     return gradient;
 }
 
+void reduce(Builder& builder, TensorId parameter, TensorId gradient, OpKind op) {
+    builder.all_reduce("all_reduce." + builder.tensor(parameter).name, gradient, op);
+}
+
+void reduce_and_update(Builder& builder, TensorId parameter, TensorId gradient, OpKind op) {
+    reduce(builder, parameter, gradient, op), builder.update(parameter, gradient, op);
+}
+
 void add_to(Builder& builder, const std::string& step, TensorId sum, TensorId other) {
     builder.step(step, OpKind::add, MapStep{MapOp::add, sum, other, {}, 0, Activation::none, false});
 }

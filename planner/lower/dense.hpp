@@ -15,6 +15,9 @@ void gemm_onto(Builder& builder, const std::string& step, TensorId in, const Sit
                TensorId onto);
 // left^T right, the gradient of a site's weight: a summand on every rank.
 TensorId weight_grad(Builder& builder, const std::string& step, TensorId left, TensorId right, int site);
+// Sums the gradient of a parameter over the ranks; and then takes a step of the optimiser.
+void reduce(Builder& builder, TensorId parameter, TensorId gradient, OpKind op);
+void reduce_and_update(Builder& builder, TensorId parameter, TensorId gradient, OpKind op);
 // sum += other, elementwise.
 void add_to(Builder& builder, const std::string& step, TensorId sum, TensorId other);
 TensorId copy(Builder& builder, const std::string& step, TensorId in, const std::string& out);

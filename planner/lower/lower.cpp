@@ -79,6 +79,9 @@ void check_delay(const SiteGraph& model, const Configuration& configuration) {
 void check_groups(const SiteGraph& model, const Configuration& configuration) {
     check_delay(model, configuration);
     if (!configuration.grid.grouped()) return;
+    if (model.last_over_rows() > 0)
+        refuse("a batch norm is over all vertices, of which a group of ranks has some",
+               "grid " + configuration.grid.text());
     const bool replicated = configuration.sharing == Sharing::replicated && configuration.grid.z == 1;
     if (!replicated || configuration.loss_rows || configuration.backward.empty())
         refuse("groups of ranks share rows along y alone, and train on all of them",
@@ -135,7 +138,9 @@ SiteLowering lowering_of(const Site& site) {
             break;
         case SiteKind::linear: return {forward_linear, backward_linear};
         case SiteKind::pointwise: return {forward_pointwise, backward_pointwise};
-        case SiteKind::norm: return {forward_norm, backward_norm};
+        case SiteKind::norm:
+            if (site.over_rows()) return {forward_batch_norm, backward_batch_norm};
+            return {forward_norm, backward_norm};
         case SiteKind::loss: return {forward_loss, backward_loss};
         case SiteKind::output: return {forward_output, [](Passes&, int) {}};
     }

@@ -101,6 +101,8 @@ void forward_pointwise(Passes& passes, int site);
 void backward_pointwise(Passes& passes, int site);
 void forward_norm(Passes& passes, int site);
 void backward_norm(Passes& passes, int site);
+void forward_batch_norm(Passes& passes, int site);
+void backward_batch_norm(Passes& passes, int site);
 void forward_loss(Passes& passes, int site);
 void backward_loss(Passes& passes, int site);
 void forward_output(Passes& passes, int site);

@@ -171,7 +171,7 @@ private:
         const TensorId parameter = builder_.weight(id);
         const TensorId gradient = fold(step + ".weight_grad", h, by_heads, id);
         heads_.emit(step + ".spread", HeadOp::spread, {by_heads, parameter}, of_h);
-        builder_.reduce_and_update(parameter, gradient, OpKind::aggregate);
+        reduce_and_update(builder_, parameter, gradient, OpKind::aggregate);
     }
 
     void pass_on(const std::string& at, TensorId of_h) {
@@ -190,7 +190,7 @@ private:
                                           "U" + rules_.label(site_.input)));
             }
         }
-        builder_.reduce_and_update(builder_.weight(site_.parameter), weight_gradient, OpKind::linear);
+        reduce_and_update(builder_, builder_.weight(site_.parameter), weight_gradient, OpKind::linear);
     }
 
     HeadSteps heads_;

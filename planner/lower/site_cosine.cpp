@@ -179,7 +179,7 @@ private:
         const TensorId gradient = builder_.summand(numbered("y", l_) + ".beta", 1, 1);
         builder_.step(step, OpKind::aggregate,
                       MapStep{MapOp::column_sum, once, {}, gradient, l_, Activation::none, false});
-        builder_.reduce_and_update(builder_.bias(site_.beta), gradient, OpKind::aggregate);
+        reduce_and_update(builder_, builder_.bias(site_.beta), gradient, OpKind::aggregate);
     }
 
     // The gradient of h, from that of the sums and of scores.

@@ -95,7 +95,7 @@ void backward_max(Passes& passes, int id) {
             passed.add(rules.spmm_out(), unmasked);
         }
     }
-    builder.reduce_and_update(builder.weight(site.parameter), weight_gradient, OpKind::linear);
+    reduce_and_update(builder, builder.weight(site.parameter), weight_gradient, OpKind::linear);
 }
 
 }  // namespace gnnplan::lower

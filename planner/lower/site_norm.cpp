@@ -58,8 +58,8 @@ public:
             emit(at, {NormOp::rows_back, {z, mean, variance, weight}, g, {of_weight, of_bias}});
         }
         passes_.gradient(site_.input).copies.add(place, g);
-        builder_.reduce_and_update(weight, of_weight, OpKind::layer_norm);
-        builder_.reduce_and_update(builder_.bias(site_.shift), of_bias, OpKind::layer_norm);
+        reduce_and_update(builder_, weight, of_weight, OpKind::layer_norm);
+        reduce_and_update(builder_, builder_.bias(site_.shift), of_bias, OpKind::layer_norm);
     }
 
 private:

@@ -147,7 +147,7 @@ void bias_gradient(Passes& passes, const Gradient& gradient) {
     const Copies& g = gradient.copies;
     const TensorId source = g.in(Place::r) ? g.at(Place::r) : g.at(Place::c);
     const TensorId sum = column_sum(builder, "backward." + rules.label(id) + ".bias_grad", source, id);
-    builder.reduce_and_update(builder.bias(passes.model.at(id).parameter), sum, OpKind::bias);
+    reduce_and_update(builder, builder.bias(passes.model.at(id).parameter), sum, OpKind::bias);
 }
 
 }  // namespace gnnplan::lower

@@ -217,7 +217,7 @@ void backward_product(Passes& passes, int id) {
     bias_gradient(passes, gradient);
     if (order != Order::none) pass_on(passes, site, first, gradient);
     if (site.self_parameter >= 0) backward_epsilon(passes, id);
-    builder.reduce_and_update(builder.weight(site.parameter), weight_gradient, OpKind::linear);
+    reduce_and_update(builder, builder.weight(site.parameter), weight_gradient, OpKind::linear);
 }
 
 }  // namespace gnnplan::lower

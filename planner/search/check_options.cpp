@@ -140,6 +140,8 @@ void check_batches(const Space& space, const ProblemRecord& problem) {
     const SelectOptions& options = space.options;
     if (!space.model.trains()) refuse("an inference makes none", flag, "leave it out");
     if (!pool && space.batches->per_update != 1) refuse("each is of one graph", flag, "leave out `sampler`");
+    if (space.model.last_over_rows() > 0)
+        refuse("batch norms keep statistics of all vertices", "`norm`", "say `norm layer`, or leave out what draws");
     check_sampling(space.batches->sampling, space.graph->vertices());
     if (problem.loading == Loading::sharded)
         refuse("they are drawn from the whole graph", "`load`", "say `load whole`");

@@ -18,6 +18,8 @@ std::vector<Distribution> grid_of_groups(const Space& space) {
     if (options.scheme || options.replication)
         refuse("in a group there is RDM alone", options.scheme ? "`scheme`" : "`replication`",
                "leave it out, and say with `grid` how many groups");
+    if (space.model.last_over_rows() > 0)
+        refuse("batch norms keep statistics of all vertices", "`norm`", "say `norm layer`");
     if (space.ranks == 1) refuse("one rank is one group, which has all edges", "`inexact`", "say `ranks 2` or more");
     if (grid.size() != space.ranks || grid.x < 2 || grid.z > 1)
         refuse(std::to_string(space.ranks) + " ranks form no grid " + grid.text() + " of several groups", "`grid`",

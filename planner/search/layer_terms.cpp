@@ -29,8 +29,9 @@ std::uint64_t code(const Site& site) {
     std::uint64_t bits = 4 * static_cast<std::uint64_t>(site.kind) + static_cast<std::uint64_t>(site.activation);
     bits = 4 * bits + static_cast<std::uint64_t>(site.layer - site.rows_of + 1);
     bits = 4 * bits + static_cast<std::uint64_t>(site.reduce);
-    for (const bool flag : {site.dropout > 0, site.parameter >= 0, site.addend >= 0, site.heads.average,
-                            site.adds_self(), site.self_parameter >= 0, site.beta >= 0, site.columns_of >= 0}) {
+    for (const bool flag :
+         {site.dropout > 0, site.parameter >= 0, site.addend >= 0, site.heads.average, site.adds_self(),
+          site.self_parameter >= 0, site.beta >= 0, site.columns_of >= 0, site.over_rows()}) {
         bits = 2 * bits + (flag ? 1 : 0);
     }
     return bits;

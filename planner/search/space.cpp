@@ -204,8 +204,9 @@ enumerate::Asked asked(const Space& space) {
     question.batch_weights = space.batches && space.batches->sampling.coefficients;
     question.drawn_weighted = space.draws && space.graph->samples_weighted();
     question.in_shares = space.in_shares;
-    question.saves_rows =
-        !rows.empty() && std::any_of(rows.begin() + 1, rows.end(), [&](auto n) { return n < space.shape.vertices; });
+    const int all_rows = space.model.last_over_rows();  // which these layers compute
+    question.saves_rows = !rows.empty() && std::any_of(rows.begin() + 1 + all_rows, rows.end(),
+                                                       [&](auto n) { return n < space.shape.vertices; });
     question.layer_by_layer = space.model.depth > max_enumerated_layers;
     question.drops_attention = space.drops_attention;
     question.several_nodes = space.several_nodes;

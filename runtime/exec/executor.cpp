@@ -47,9 +47,9 @@ Executor::Executor(const Schedule& schedule, std::shared_ptr<const NumberedCount
       store_(schedule, *counts_, rank_in(schedule, comm), device, tracker),
       world_(comm, traffic_),
       device_(device),
-      clock_(clock) {
-    const auto& steps = schedule.steps;
-    if (std::ranges::any_of(steps, [](const Step& step) { return in_background(step.operation); }))
+      clock_(clock),
+      results_(results_of(schedule)) {
+    if (std::ranges::any_of(schedule.steps, [](const Step& step) { return in_background(step.operation); }))
         background_.emplace(world_);
 }
 
@@ -213,10 +213,10 @@ void Executor::begin_anew() {
     epochs_run_ = 0;
 }
 
-// Loss and counts, the only doubles, are taken as soon as they are summed: their memory is reused by later steps.
+// Loss and counts are taken as soon as they are summed: their memory is reused by later steps.
 void Executor::keep_results(const Operation& operation) {
     for (const TensorId result : operands_of(operation).writes) {
-        if (tensor_of(schedule(), result).dtype != DType::f64) continue;
+        if (std::ranges::find(results_, result) == results_.end()) continue;
         const auto values = static_cast<std::size_t>(store_.block(result).count());
         const std::span<double> kept =
             values > 1 ? std::span<double>(scores_).first(values) : std::span<double>(&loss_sum_, 1);

@@ -118,6 +118,7 @@ private:
     measure::Clock& clock_;
     std::optional<Background> background_;  // where messages travel on
     std::int64_t epochs_run_ = 0;
+    std::vector<TensorId> results_;
     double loss_sum_ = 0;
     std::array<double, 4> scores_{0, 0, 0, std::numeric_limits<double>::quiet_NaN()};  // as ScoreStep counts
 };

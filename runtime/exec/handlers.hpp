@@ -52,6 +52,7 @@ void run_step(const EdgeStep& step, const StepContext& context);
 void run_step(const EdgeTransposeStep& step, const StepContext& context);
 void run_step(const EdgeGatherStep& step, const StepContext& context);
 void run_step(const NormStep& step, const StepContext& context);
+void run_step(const BatchNormStep& step, const StepContext& context);
 void run_step(const LossStep& step, const StepContext& context);
 void run_step(const ScoreStep& step, const StepContext& context);
 void run_step(const UpdateStep& step, const StepContext& context);

@@ -105,6 +105,22 @@ std::vector<Variant> variants() {
                     [](ModelRecord& m) { m.heads = 2, m.norm = Norm::layer, m.residual = Residual::linear; }),
             variant("SagePoolLayerNorm", "sage", "pool",
                     [](ModelRecord& m) { m.norm = Norm::layer, m.activation = Activation::elu; }),
+            variant("GcnBatchNorm", "gcn", "", [](ModelRecord& m) { m.norm = Norm::batch; }),
+            variant("GcnBatchNormElu", "gcn", "",
+                    [](ModelRecord& m) {
+                        m.norm = Norm::batch, m.activation = Activation::elu, m.residual = Residual::linear;
+                    }),
+            variant("SageMeanBatchNormBehindActivation", "sage", "mean",
+                    [](ModelRecord& m) {
+                        m.norm = Norm::batch, m.norm_after = NormAfter::activation, m.activation = Activation::elu;
+                        m.pre = {4}, m.post = {6};
+                    }),
+            variant("GinBatchNormBehindDropout", "gin", "",
+                    [](ModelRecord& m) {
+                        m.norm = Norm::batch, m.norm_after = NormAfter::dropout, m.activation = Activation::elu;
+                        m.jk = JumpingKnowledge::concat;
+                    }),
+            variant("GatTwoHeadsBatchNorm", "gat", "", [](ModelRecord& m) { m.heads = 2, m.norm = Norm::batch; }),
             variant("GcnPost", "gcn", "", [](ModelRecord& m) { m.post = {7}; }),
             variant("SageMeanPrePostResidual", "sage", "mean",
                     [](ModelRecord& m) {
@@ -145,8 +161,9 @@ std::vector<std::pair<TinyGraph, Network>> networks_of(const Variant& variant) {
         if (i % 4 == 1) network.hidden.push_back(variant.model.name == "agnn" ? network.hidden.front() : 5);
         if (variant.model.heads > 1 && !variant.model.average_heads) {
             // One column a head, or two, or three.
-            network.hidden.front() = (i % 3 == 2 ? 1 : 2) * variant.model.heads;
-            if (network.hidden.size() > 1) network.hidden.back() = 3 * variant.model.heads;
+            const std::int64_t heads = variant.model.heads;
+            network.hidden.front() = (i % 3 == 2 ? 1 : 2) * heads;
+            if (network.hidden.size() > 1) network.hidden.back() = 3 * heads;
         }
         if (i % 2 == 1) network.dropout = 0.5F;
         if (i % 4 == 3) network.input_dropout = 0.25F;

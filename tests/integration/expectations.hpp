@@ -23,6 +23,7 @@ struct Expected {
     std::array<double, 3> correct{};
     double valid_loss = 0;
     double relative = 0;
+    std::vector<bool> running{};  // by vector of the model, whether no gradient but the rows themselves move it
 };
 
 // Trains the serial reference. Fails the test when a pre-activation is too near to 0 to compare gradients.

@@ -20,8 +20,23 @@ exec::PassSettings pass_settings(const TestProblem& problem, std::uint32_t epoch
     return settings;
 }
 
+// Copies what a step has made of running means and variances, to which no gradient belongs.
+void keep_running(const Step& step, const exec::Executor& executor, RankEpoch& epoch) {
+    const auto* norm = std::get_if<BatchNormStep>(&step.operation);
+    if (norm == nullptr) return;
+    const Schedule& schedule = executor.schedule();
+    for (const TensorId id : norm->running) {
+        const Tensor& running = tensor_of(schedule, id);
+        const auto values = executor.values(running.name);
+        const std::size_t at = place_of(schedule.parameters, *running.parameter).at;
+        epoch.bias[at].assign(values.begin(), values.end());
+        epoch.bias_gradient[at].assign(values.size(), 0.0F);
+    }
+}
+
 // Copies what an update step used and made.
 void keep_update(const Step& step, const exec::Executor& executor, RankEpoch& epoch) {
+    keep_running(step, executor, epoch);
     const auto* update = std::get_if<UpdateStep>(&step.operation);
     if (update == nullptr) return;
     const Schedule& schedule = executor.schedule();

@@ -121,6 +121,12 @@ public:
         return {on(of.z), list(of.weight, of.z.columns), list(of.mean, of.z.rows), list(of.variance, of.z.rows),
                 of.share};
     }
+    NormedColumns on(const NormedColumns& of) {
+        return {on(of.z), list(of.mean, of.z.columns), list(of.inverse, of.z.columns), list(of.weight, of.z.columns)};
+    }
+    ColumnMoments on(const ColumnMoments& of) {
+        return {list(of.sum, of.columns), list(of.squares, of.columns), of.columns, of.rows};
+    }
     UnitBackOperands on(const UnitBackOperands& in) {
         return {on(in.gradient), on(in.unit), on(in.inner), on(in.squares)};
     }

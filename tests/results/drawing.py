@@ -33,7 +33,7 @@ def draw_network(draw):
                     "jk": draw.choice([None, None, "concat", "last"]),
                     "pre": draw.choice([None, None, [4], [8, 4]])}
         network["post"] = draw.choice([None, [8], [6, 3]]) if network["jk"] is None else None
-        network["norm"] = draw.choice([None, None, "layer"])
+        network["norm"] = draw.choice([None, None, "layer", "batch"])
         if network["norm"]:
             network["norm_after"] = draw.choice(["sum", "sum", "activation", "dropout"])
         network["pre_activation"] = network["pre"] is not None and draw.random() < 0.4
@@ -76,7 +76,10 @@ def draw_tensor(shape, number):
 
 
 def draw_weights(draw, network):
-    return {name: draw_tensor(shape, lambda: rounded(draw.uniform(-1, 1))) for name, shape in shapes(network).items()}
+    def number(name):
+        return rounded(draw.uniform(0.5, 2) if name.endswith("running_var") else draw.uniform(-1, 1))
+
+    return {name: draw_tensor(shape, lambda name=name: number(name)) for name, shape in shapes(network).items()}
 
 
 def flags_of(network):

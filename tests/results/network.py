@@ -148,6 +148,10 @@ def shapes(network):
             own |= {part: [made] for part in biased}
         if network.get("norm") and (not last or headed):
             own |= {"norm.weight": [made], "norm.bias": [made]}
+            if network["norm"] == "batch":
+                own |= {"norm.running_mean": [made], "norm.running_var": [made]}
+                if network.get("norm_after", "sum") == "sum":  # whose mean takes a bias away
+                    own.pop("mlp.1.bias" if model == "gin" else "bias", None)
         if jumps or (network.get("jk") == "last" and last):
             own["jk.weight"] = [made, widths[-1]]
             own |= {f"jk.{part}": widths[-1:] for part in biased if last}
@@ -171,6 +175,7 @@ class Network:
             self.features = [[x / (math.fsum(map(abs, row)) or 1.0) for x in row] for row in graph.features]
         self.neighbours = neighbours_of(graph, network)
         self.layers = len(network["widths"]) - 1
+        self.training = False
 
     def activate(self, row):
         kind = self.network.get("activation") or ("elu" if self.network["model"] == "gat" else "relu")
@@ -256,13 +261,18 @@ class Network:
         return outputs[1:-1] + [logits]
 
     def normalised(self, layer, rows):
+        """Of each row, or of each column: by all rows in training, and by running values else."""
+        batch = self.network["norm"] == "batch"
+        lines = list(zip(*rows)) if batch else rows
+        means = [math.fsum(line) / len(line) for line in lines]
+        variances = [math.fsum((x - mean) ** 2 for x in line) / len(line) for line, mean in zip(lines, means)]
+        if batch and not self.training:
+            means, variances = (self.weight(layer, f"norm.running_{name}") for name in ("mean", "var"))
+        white = [[(x - mean) / math.sqrt(variance + 1e-5) for x in line]
+                 for line, mean, variance in zip(lines, means, variances, strict=True)]
         weight, bias = self.weight(layer, "norm.weight"), self.weight(layer, "norm.bias")
-        made = []
-        for row in rows:
-            mean = math.fsum(row) / len(row)
-            deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in row) / len(row) + 1e-5)
-            made.append([(x - mean) / deviation * w + b for x, w, b in zip(row, weight, bias, strict=True)])
-        return made
+        return [[x * w + b for x, w, b in zip(row, weight, bias, strict=True)]
+                for row in (zip(*white) if batch else white)]
 
     def before_layers(self):
         rows, pre = self.features, self.network.get("pre") or []
@@ -296,9 +306,11 @@ class Network:
                 same = self.network["residual"] != "linear" and len(rows[0]) == len(value[0])
                 kept = rows if same else self.linear(layer, "residual.weight", rows)
                 value = [plus(a, b) for a, b in zip(value, kept, strict=True)]
-            value = self.biased(layer, "mlp.1.bias" if model == "gin" else "bias", value)
-            if layer < self.layers or headed:
-                after = self.network.get("norm") and self.network.get("norm_after", "sum")
+            ends = layer == self.layers and not headed
+            after = self.network.get("norm") and self.network.get("norm_after", "sum")
+            if ends or after != "sum" or self.network["norm"] != "batch":
+                value = self.biased(layer, "mlp.1.bias" if model == "gin" else "bias", value)
+            if not ends:
                 value = self.normalised(layer, value) if after == "sum" else value
                 value = [self.activate(row) for row in value]
                 value = self.normalised(layer, value) if after in ("activation", "dropout") else value
@@ -313,8 +325,8 @@ class Network:
 
     def loss(self):
         """The mean cross-entropy over the training vertices."""
-        logits = self.outputs()[-1]
-        return mean_loss(logits, self.graph)
+        self.training = True
+        return mean_loss(self.outputs()[-1], self.graph)
 
 
 def mean_loss(logits, graph):

@@ -4,6 +4,7 @@ drawn anew each time: the model and its options, the graph and the magnitude of 
 run, and the form in which results are written. GNNPLAN_ORACLE_SEED=S draws from S on, so that the first problem is that
 of a failure; GNNPLAN_ORACLE_DRAWS is the number of problems."""
 
+import itertools
 import math
 import os
 import random
@@ -144,7 +145,7 @@ class Drawn:
 
     def compare_gradient(self, after, loss):
         step = {name: [a - b for a, b in zip(numbers(value), numbers(after[name]))]
-                for name, value in self.weights.items()}
+                for name, value in self.weights.items() if ".running_" not in name}
         length = math.sqrt(sum(x * x for values in step.values() for x in values))
         for _ in range(3):
             direction = {name: [self.draw.choice([-1.0, 1.0]) for _ in values] for name, values in step.items()}
@@ -161,7 +162,7 @@ class Drawn:
     def moved(self, direction, h):
         result = {}
         for name, value in self.weights.items():
-            moved = [x + h * d for x, d in zip(numbers(value), direction[name])]
+            moved = [x + h * d for x, d in zip(numbers(value), direction.get(name) or itertools.repeat(0.0))]
             width = len(value[0]) if isinstance(value[0], list) else 0
             result[name] = [moved[i:i + width] for i in range(0, len(moved), width)] if width else moved
         return result

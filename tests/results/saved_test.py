@@ -19,6 +19,7 @@ MODELS = [("", {"model": "gcn"}),
           ("--model agnn --bias", {"model": "agnn", "bias": True}),
           ("--jk concat --residual", {"model": "gcn", "jk": "concat", "residual": "input"}),
           ("--norm layer --jk last --bias", {"model": "gcn", "norm": "layer", "jk": "last", "bias": True}),
+          ("--norm batch --bias", {"model": "gcn", "norm": "batch", "bias": True}),
           ("--pre 7,8 --post 5 --residual linear --bias",
            {"model": "gcn", "pre": [7, 8], "post": [5], "residual": "linear", "bias": True})]
 EPOCHS = 24

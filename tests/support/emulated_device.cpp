@@ -167,6 +167,12 @@ kernels::UnitBackOperands opened(const kernels::UnitBackOperands& in) {
 kernels::NormedRows opened(const kernels::NormedRows& of) {
     return {opened(of.z), opened(of.weight), opened(of.mean), opened(of.variance), of.share};
 }
+kernels::NormedColumns opened(const kernels::NormedColumns& of) {
+    return {opened(of.z), opened(of.mean), opened(of.inverse), opened(of.weight)};
+}
+kernels::ColumnMoments opened(const kernels::ColumnMoments& of) {
+    return {opened(of.sum), opened(of.squares), of.columns, of.rows};
+}
 kernels::EdgeTotals opened(const kernels::EdgeTotals& totals) { return {opened(totals.largest), opened(totals.total)}; }
 kernels::EdgeSoftmaxBack opened(const kernels::EdgeSoftmaxBack& back) {
     return {opened(back.scores), opened(back.weights),  opened(back.inner),
@@ -259,6 +265,12 @@ constexpr Table queued_table = {
     .norm_sums = Queued<&Table::norm_sums>::call,
     .norm_back = Queued<&Table::norm_back>::call,
     .norm_rows_back = Queued<&Table::norm_rows_back>::call,
+    .batch_moments = Queued<&Table::batch_moments>::call,
+    .batch_finish = Queued<&Table::batch_finish>::call,
+    .batch_known = Queued<&Table::batch_known>::call,
+    .batch_scale = Queued<&Table::batch_scale>::call,
+    .batch_sums = Queued<&Table::batch_sums>::call,
+    .batch_back = Queued<&Table::batch_back>::call,
     .column_sum = Queued<&Table::column_sum>::call,
     .update = Queued<&Table::update>::call,
     .divide = Queued<&Table::divide>::call,

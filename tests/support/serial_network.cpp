@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace gnnplan::testing {
 namespace {
@@ -187,6 +186,21 @@ public:
 
     const Values& logits() const { return values_[logits_op()]; }
 
+    // Moves running means and variances a tenth of the way towards those of this epoch.
+    void keep_moments(Parameters& parameters) const {
+        for (const Op& op : model_.ops) {
+            if (op.kind != OpKind::batch_norm) continue;
+            const Moments moments = moments_of(op);
+            const double sample = static_cast<double>(rows()) / static_cast<double>(rows() - 1);
+            Values& mean = value_of(model_, parameters, op.running[0]);
+            Values& variance = value_of(model_, parameters, op.running[1]);
+            for (std::size_t j = 0; j < mean.size(); ++j) {
+                mean[j] = 0.9 * mean[j] + 0.1 * moments.mean[j];
+                variance[j] = 0.9 * variance[j] + 0.1 * sample * moments.variance[j];
+            }
+        }
+    }
+
     double kink_distance() const {
         double distance = std::numeric_limits<double>::infinity();
         for (const Op& op : model_.ops) {
@@ -257,44 +271,68 @@ private:
         arrive(back);
     }
 
-    // x = (z - mean) / deviation of each row, and the deviations.
-    std::pair<Values, Values> whitened(const Op& op) const {
-        Values x = input(op), deviation(at(rows()));
-        const auto width = static_cast<double>(op.width);
-        for (std::int64_t i = 0; i < rows(); ++i) {
-            double* const row = &x[at(i * op.width)];
-            double mean = 0, variance = 0;
-            for (std::int64_t j = 0; j < op.width; ++j) mean += row[j] / width;
-            for (std::int64_t j = 0; j < op.width; ++j) variance += (row[j] - mean) * (row[j] - mean) / width;
-            deviation[at(i)] = std::sqrt(variance + 1e-5);
-            for (std::int64_t j = 0; j < op.width; ++j) row[j] = (row[j] - mean) / deviation[at(i)];
-        }
-        return {x, deviation};
+    // A norm makes numbers of mean 0 and length 1 of the elements of each row, or of each column.
+    struct Lines {
+        std::int64_t count, length, stride, step;
+
+        std::size_t operator()(std::int64_t line, std::int64_t i) const { return at(line * stride + i * step); }
+    };
+    Lines lines_of(const Op& op) const {
+        if (op.kind == OpKind::batch_norm) return {op.width, rows(), 1, op.width};
+        return {rows(), op.width, op.width, 1};
     }
-    Values normalised(const Op& op, Values x) const {
-        x = whitened(op).first;
+    struct Moments {
+        Values mean, variance;  // by line
+    };
+    Moments moments_of(const Op& op) const {
+        const Lines lines = lines_of(op);
+        Moments made{Values(at(lines.count)), Values(at(lines.count))};
+        if (op.kind == OpKind::batch_norm && settings_.known_moments)
+            return {value_of(model_, parameters_, op.running[0]), value_of(model_, parameters_, op.running[1])};
+        const auto length = static_cast<double>(lines.length);
+        for (std::int64_t l = 0; l < lines.count; ++l) {
+            double &mean = made.mean[at(l)], &variance = made.variance[at(l)];
+            for (std::int64_t i = 0; i < lines.length; ++i) mean += input(op)[lines(l, i)] / length;
+            for (std::int64_t i = 0; i < lines.length; ++i)
+                variance += std::pow(input(op)[lines(l, i)] - mean, 2) / length;
+        }
+        return made;
+    }
+    Values whitened(const Op& op, const Moments& moments) const {
+        const Lines lines = lines_of(op);
+        Values x = input(op);
+        for (std::int64_t l = 0; l < lines.count; ++l) {
+            const double deviation = std::sqrt(moments.variance[at(l)] + 1e-5);
+            for (std::int64_t i = 0; i < lines.length; ++i)
+                x[lines(l, i)] = (x[lines(l, i)] - moments.mean[at(l)]) / deviation;
+        }
+        return x;
+    }
+    Values normalised(const Op& op) const {
+        Values x = whitened(op, moments_of(op));
         const Values &weight = parameter(op), &bias = value_of(model_, parameters_, op.shift);
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] * weight[i % at(op.width)] + bias[i % at(op.width)];
         return x;
     }
     Values back_from_norm(const Op& op, const Values& g, Parameters& of_parameters) const {
-        const auto [x, deviation] = whitened(op);
+        const Moments moments = moments_of(op);
+        const Values x = whitened(op, moments);
         Values& of_weight = value_of(model_, of_parameters, op.parameter);
         Values& of_bias = value_of(model_, of_parameters, op.shift);
-        Values back(g.size());
-        for (std::int64_t i = 0; i < rows(); ++i) {
+        Values back = g;
+        for (std::size_t i = 0; i < g.size(); ++i) {
+            const std::size_t j = i % at(op.width);
+            of_weight[j] += g[i] * x[i], of_bias[j] += g[i], back[i] *= parameter(op)[j];
+        }
+        const Lines lines = lines_of(op);
+        for (std::int64_t l = 0; l < lines.count; ++l) {
             double plain = 0, along = 0;
-            for (std::int64_t j = 0; j < op.width; ++j) {
-                const std::size_t at_j = at(i * op.width + j);
-                of_weight[at(j)] += g[at_j] * x[at_j], of_bias[at(j)] += g[at_j];
-                plain += g[at_j] * parameter(op)[at(j)], along += g[at_j] * parameter(op)[at(j)] * x[at_j];
-            }
-            const auto width = static_cast<double>(op.width);
-            for (std::int64_t j = 0; j < op.width; ++j) {
-                const std::size_t at_j = at(i * op.width + j);
-                const double scaled = g[at_j] * parameter(op)[at(j)];
-                back[at_j] = (scaled - plain / width - x[at_j] * along / width) / deviation[at(i)];
-            }
+            for (std::int64_t i = 0; i < lines.length; ++i)
+                plain += back[lines(l, i)], along += back[lines(l, i)] * x[lines(l, i)];
+            const auto length = static_cast<double>(lines.length);
+            for (std::int64_t i = 0; i < lines.length; ++i)
+                back[lines(l, i)] = (back[lines(l, i)] - plain / length - x[lines(l, i)] * along / length) /
+                                    std::sqrt(moments.variance[at(l)] + 1e-5);
         }
         return back;
     }
@@ -323,7 +361,8 @@ private:
             case OpKind::leaky_relu:
                 for (double& z : x) z = activated(op.kind, z);
                 break;
-            case OpKind::layer_norm: return normalised(op, x);
+            case OpKind::layer_norm:
+            case OpKind::batch_norm: return normalised(op);
             case OpKind::input:
             case OpKind::softmax_cross_entropy:
             case OpKind::output: break;
@@ -360,7 +399,8 @@ private:
                 for (std::size_t i = 0; i < g.size(); ++i) masked[i] = slope(op.kind, input(op)[i]) * g[i];
                 return arrive(masked);
             }
-            case OpKind::layer_norm: return arrive(back_from_norm(op, g, of_parameters));
+            case OpKind::layer_norm:
+            case OpKind::batch_norm: return arrive(back_from_norm(op, g, of_parameters));
             case OpKind::input:
             case OpKind::softmax_cross_entropy:
             case OpKind::output: return;
@@ -510,6 +550,8 @@ LossAndGradient loss_and_gradient(const SerialProblem& problem, const SerialSett
     result.logits = tape.logits();
     result.kink_distance = tape.kink_distance();
     result.gradient = zeros_like(parameters);
+    result.with_moments = parameters;
+    tape.keep_moments(result.with_moments);
     Values gradient;
     result.loss = cross_entropy(problem, result.logits, gradient);
     tape.backward(std::move(gradient), result.gradient);
@@ -540,6 +582,7 @@ std::vector<SerialEpoch> train(const SerialProblem& problem, const SerialSetting
     for (int epoch = 1; epoch <= epochs; ++epoch) {
         SerialEpoch record;
         record.before = loss_and_gradient(problem, settings, current, static_cast<std::uint32_t>(epoch));
+        current = record.before.with_moments;
         for (std::size_t l = 0; l < current.weight.size(); ++l) {
             const double decay = decay_of(problem.model, settings, 2, l);
             update(settings, decay, epoch, record.before.gradient.weight[l], current.weight[l], m1.weight[l],

@@ -77,8 +77,9 @@ struct SerialSettings {
     bool decay_all_layers = false;                       // else the weights of which the model says so
     std::function<double(const Parameter&)> decay = {};  // in place of both, where there is one
     Optimiser optimiser = Optimiser::adam;
-    double momentum = 0;               // of SGD
-    std::vector<double> rate_factors;  // of the learning rate, by step; empty: 1
+    double momentum = 0;                 // of SGD
+    bool known_moments = false;          // batch norms take their running values
+    std::vector<double> rate_factors{};  // of the learning rate, by step; empty: 1
 };
 
 // The model's parameters; also their gradients and moments. Its matrices, row-major, and its vectors, each in the order
@@ -104,6 +105,7 @@ struct LossAndGradient {
     double loss = 0;             // without weight decay
     Parameters gradient;         // without weight decay
     std::vector<double> logits;  // N x f_L
+    Parameters with_moments;     // the parameters, with running values of batch norms behind this epoch
     // Smallest non-zero |Z^l| that meets a relu, or distance of a maximum to the next value: gradients of a rounded
     // computation agree only while its rounding errors stay below this (infinity where neither is met).
     double kink_distance = 0;

@@ -56,7 +56,7 @@ TEST(Plan, CardPlanHoldsTheContractsKeys) {
 
 // The file of a small graph with features and classes.
 std::string planted_graph(const Folder& folder) {
-    const std::string graph = folder / "graph.npz";
+    std::string graph = folder / "graph.npz";
     const std::string sizes = "--vertices 400 --nonzeros 3000 --features 90 --classes 4 --seed 1";
     const Outcome generated = gnnplan("graph generate planted " + sizes + " -o " + graph);
     EXPECT_EQ(generated.code, 0) << generated.err;
@@ -371,6 +371,8 @@ TEST(Plan, RefusesMapsThatThereCannotBe) {
         {"--pre 64 --space paper", "the paper's space covers only layers of one summing aggregation"},
         {"--norm-after activation", "there is no norm to put behind something"},
         {"--model agnn --norm layer", "agnn has no norms"},
+        {"--norm batch --fanout 5,5", "batch norms keep statistics of all vertices"},
+        {"--norm batch --inexact 0c --ranks 4", "batch norms keep statistics of all vertices"},
         {"--norm layer --space paper", "the paper's space covers only layers of one summing aggregation"},
         {"--residual sideways", "sideways is none of input, linear"},
     };
@@ -651,7 +653,7 @@ TEST(Plan, IdsFromOneAreRecorded) {
     EXPECT_EQ(unsaid.json()["problem"]["graph"]["vertices"], 4);
     EXPECT_FALSE(unsaid.json()["problem"]["graph"].contains("index_base"));
     for (const std::string given : {"1", "auto"}) {
-        const Outcome outcome = gnnplan(plan + " --index-base " + given);
+        const Outcome outcome = gnnplan(std::string(plan).append(" --index-base ").append(given));
         EXPECT_EQ(outcome.json()["problem"]["graph"]["vertices"], 3) << given;
         EXPECT_EQ(outcome.json()["problem"]["graph"]["index_base"], 1) << given;
         EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("note: "))) << given;

@@ -313,9 +313,9 @@ void add_layer_flags(CLI::App& command, ModelFlags& model) {
         .add_option(
             "--norm", model.norm,
             "Normalise what hidden layers make, with a weight and a bias, and the last layer's, too, before --post "
-            "or --jk: each row (layer)")
-        ->check(CLI::IsMember({"layer"}))
-        ->type_name("layer");
+            "or --jk: each row (layer), or each column over all vertices (batch)")
+        ->check(CLI::IsMember({"layer", "batch"}))
+        ->type_name("layer|batch");
     command.add_option("--norm-after", model.norm_after, "Behind which operation of a layer the norm stands")
         ->check(CLI::IsMember({"sum", "activation", "dropout"}))
         ->type_name("sum|activation|dropout")

@@ -60,6 +60,7 @@ ModelRecord model_record(const ModelFlags& flags) {
     if (flags.residual == "input") model.residual = Residual::input;
     if (flags.residual == "linear") model.residual = Residual::linear;
     if (flags.norm == "layer") model.norm = Norm::layer;
+    if (flags.norm == "batch") model.norm = Norm::batch;
     if (flags.norm_after == "activation") model.norm_after = NormAfter::activation;
     if (flags.norm_after == "dropout") model.norm_after = NormAfter::dropout;
     if (flags.jk == "concat") model.jk = JumpingKnowledge::concat;

@@ -37,7 +37,7 @@ public:
     TensorId dense(const std::string& name, std::int64_t columns, Layout layout) {
         return tensor(name, Role::transient, DType::f32, 7, columns, layout);
     }
-    void step(const std::string& name, Phase phase, Operation operation) {
+    void step(const std::string& name, Phase phase, const Operation& operation) {
         schedule_.steps.push_back({name, phase, operation});
     }
     Schedule take() { return std::move(schedule_); }
@@ -118,6 +118,15 @@ Schedule sample_schedule() {
            MapStep{MapOp::activate, z, bias, {}, 2, Activation::relu, true, vertices});
     b.step("forward.mean", Phase::epoch, HeadStep{HeadOp::mean, 2, {z}, mean});
     b.step("forward.norm", Phase::epoch, NormStep{NormOp::rows, {z, gamma, beta}, {}, {means, variances, normed}});
+    const TensorId moments = b.tensor("s1.norm", Role::transient, DType::f64, 2, 2, layout_partial());
+    const TensorId column_means = b.tensor("mean1.norm", Role::transient, DType::f32, 1, 2, layout_replicated());
+    const TensorId inverses = b.tensor("inverse1.norm", Role::transient, DType::f32, 1, 2, layout_replicated());
+    const TensorId running_mean = b.tensor("m1.norm", Role::bias, DType::f32, 1, 2, layout_replicated());
+    const TensorId running_var = b.tensor("v1.norm", Role::bias, DType::f32, 1, 2, layout_replicated());
+    b.step("forward.moments", Phase::epoch, BatchNormStep{BatchNormOp::moments, {z}, {moments}});
+    b.step("forward.moments.sum", Phase::epoch, AllReduceStep{moments});
+    b.step("forward.finish", Phase::epoch,
+           BatchNormStep{BatchNormOp::finish, {moments}, {column_means, inverses}, {}, {running_mean, running_var}, 7});
     b.step("forward.mask", Phase::epoch, MapStep{MapOp::positive_mask, z, {}, mask, 2, Activation::none, false});
     b.step("loss", Phase::epoch, LossStep{z, labels, subset, loss});
     b.step("loss.sum", Phase::epoch, AllReduceStep{loss});

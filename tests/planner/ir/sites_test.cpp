@@ -295,6 +295,30 @@ TEST(Sites, OfLayerNorms) {
         3);
 }
 
+// A batch norm has running values, and no bias is before it, whose mean would take it away.
+TEST(Sites, OfBatchNorms) {
+    ModelRecord model = record("gcn", {16, 12, 10, 8});
+    model.norm = Norm::batch, model.bias = true;
+    SiteGraph graph = sites_of(models::build(model));
+    ASSERT_EQ(graph.at(2).kind, SiteKind::norm);
+    EXPECT_TRUE(graph.at(2).over_rows());
+    EXPECT_EQ(graph.parameter(graph.at(2).running[0]).name, "layers.1.norm.running_mean");
+    EXPECT_EQ(graph.parameter(graph.at(2).running[1]).name, "layers.1.norm.running_var");
+    EXPECT_EQ(graph.last_over_rows(), 2) << "the last layer has none";
+    EXPECT_EQ(window(graph, 3, 3).last_over_rows(), 0);
+    EXPECT_EQ(window(graph, 2, 3).last_over_rows(), 1);
+    const auto biases = [&] {
+        return std::count_if(graph.parameters.begin(), graph.parameters.end(), [](const Parameter& parameter) {
+            return parameter.name.ends_with(".bias") && !parameter.name.ends_with("norm.bias");
+        });
+    };
+    EXPECT_EQ(biases(), 1) << "of the last layer";
+    model.norm_after = NormAfter::activation, model.jk = JumpingKnowledge::last;
+    graph = sites_of(models::build(model));
+    EXPECT_EQ(biases(), 4);
+    EXPECT_EQ(graph.last_over_rows(), 3);
+}
+
 TEST(Sites, MapsAreOfPositiveWidthsAndOneHead) {
     ModelRecord model = record("gcn", {16, 12, 8});
     model.pre = {0};

@@ -70,6 +70,8 @@ const std::vector<Setting> settings = {
     {{60, 32, 48, 16}, 4, 0.1, "gcn", "", false, false, {}, {}, NormAfter::sum, Norm::layer},
     {{60, 64, 64, 16}, 6, 1, "gcn", "", true, false, {}, {24}, NormAfter::activation, Norm::layer},
     {{60, 32, 48, 16}, 4, 1, "sage", "", false, true, {}, {}, NormAfter::dropout, Norm::layer},
+    {{60, 32, 48, 16}, 4, 0.1, "gcn", "", false, false, {}, {}, NormAfter::sum, Norm::batch},
+    {{60, 64, 64, 16}, 6, 0.1, "gcn", "", true, false, {}, {24}, NormAfter::activation, Norm::batch},
 };
 
 Problem problem_of(const Setting& setting, const GraphStats& graph) {

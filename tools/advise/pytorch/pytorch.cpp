@@ -88,11 +88,10 @@ std::string keep(const Configuration& configuration, const SiteGraph& model) {
             "once",
             fmt::format("{}, before the first epoch. It needs features that never change: no dropout on them.", kept));
     }
-    if (configuration.loss_rows) {
+    if (configuration.loss_rows)
         out += comment("rows",
                        "Only the rows that the loss needs are computed: A's rows are the training vertices in "
                        "the last layer, their in-neighbours in the layer before, and so on.");
-    }
     if (configuration.bf16)
         out += comment("bf16", "The plan rounds products' dense operands to bfloat16; this does not.");
     return out == "#\n" ? "" : out;
@@ -149,7 +148,8 @@ std::string constants(const Plan& plan, const SiteGraph& model) {
     if (model.product(1).self != 0)
         out += fmt::format("ITSELF = {}  # how much of each vertex itself A has\n", model.product(1).self);
     if (needs.attention) out += fmt::format("SLOPE = {}  # of leaky\n", model.product(1).heads.slope);
-    if (plan.candidates.front().configuration.loss_rows) out += fmt::format("LAYERS = {}\n", model.depth);
+    if (plan.candidates.front().configuration.loss_rows)
+        out += fmt::format("LAYERS, WHOLE = {}, {}\n", model.depth, model.last_over_rows());
     return out + facts(plan.problem) +
            fmt::format("FEATURE_NORM = \"{}\"  # of the plan: --feature-norm\n",
                        io::name_of(plan.problem.run.feature_norm));

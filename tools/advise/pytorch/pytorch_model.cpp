@@ -57,9 +57,7 @@ private:
         const std::string target = is_end(id) ? "return " : name(id) + " = ";
         if (site.kind == SiteKind::linear) return statement(target, linear(site));
         if (site.kind == SiteKind::pointwise) return statement(target, pointwise(site));
-        if (site.kind == SiteKind::norm)
-            return statement(target, fmt::format("F.layer_norm({}, ({},), {}, {})", name(site.input), site.width,
-                                                 weight(site.parameter), weight(site.shift)));
+        if (site.kind == SiteKind::norm) return statement(target, norm(site));
         return before_product(site) + statement(target, product(site), order_text(site));
     }
 
@@ -112,6 +110,13 @@ private:
         std::string text = with_rows_of(site.input, site.rows_of);
         if (site.parameter >= 0) text += " @ " + weight(site.parameter);
         return site.addend < 0 ? text : name(site.addend) + " + " + text;
+    }
+
+    std::string norm(const Site& site) const {
+        const std::string affine = weight(site.parameter) + ", " + weight(site.shift);
+        if (!site.over_rows()) return fmt::format("F.layer_norm({}, ({},), {})", name(site.input), site.width, affine);
+        return fmt::format("F.batch_norm({}, {}, {}, {}{})", name(site.input), weight(site.running[0]),
+                           weight(site.running[1]), affine, model_.trains() ? ", self.training" : "");
     }
 
     std::string pointwise(const Site& site) const {

@@ -19,12 +19,13 @@ const char* const pytorch_own_rows = R"py(
 
 
 def matrices(n, *edges_and_rows):
-    """A of each layer, from 1: with rows, what the logits of these vertices need."""
+    """A of each layer, from 1: with rows, what the logits of these vertices need; the
+    first WHOLE layers compute all rows."""
     *edges, rows = edges_and_rows
     whole = adjacency(n, *edges)
     A = [whole] * (LAYERS + 1)
-    for layer in range(LAYERS, 0, -1) if rows is not None else ():
-        A[layer], rows = whole.cut(rows, layer == 1)
+    for layer in range(LAYERS, WHOLE, -1) if rows is not None else ():
+        A[layer], rows = whole.cut(rows, layer == WHOLE + 1)
     return A
 )py";
 

@@ -16,7 +16,8 @@ class Parameters(torch.nn.Module):
                 if name not in group._modules:
                     group.add_module(name, Parameters())
                 group = group._modules[name]
-            group.register_parameter(last, torch.nn.Parameter(tensors[path]))
+            trains = not last.startswith("running_")
+            group.register_parameter(last, torch.nn.Parameter(tensors[path], trains))
 
     def __getitem__(self, name):
         return getattr(self, str(name))

@@ -28,6 +28,7 @@ enum class JumpingKnowledge : std::uint8_t {
 enum class Norm : std::uint8_t {
     none,
     layer,  // of each row (Ba et al. 2016)
+    batch,  // of each column, over all vertices (Ioffe & Szegedy 2015)
 };
 // Which of a layer's last operations it follows.
 enum class NormAfter : std::uint8_t { sum, activation, dropout };

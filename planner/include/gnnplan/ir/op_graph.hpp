@@ -3,6 +3,7 @@
 
 #include <gnnplan/base/activation.hpp>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ enum class OpKind : std::uint8_t {
     // (z - mean) / sqrt(variance + 1e-5) * weight + bias of each row (Ba et al. 2016, eq. 3); `parameter` is the
     // weight, `shift` the bias
     layer_norm,
+    // The same of each column (Ioffe & Szegedy 2015, algorithm 1): training with the mean and variance over all rows,
+    // of which it keeps `running` values, and else with those. The bias of what it reads would be subtracted again.
+    batch_norm,
 };
 
 // The activation that an operation is; none of others.
@@ -98,7 +102,10 @@ struct Op {
     // (A + (self + e) I)^T H, which has the gradient <dL/d((A + ...)^T H), H> for e.
     double self = 0;
     Heads heads = {};
-    int shift = -1;  // of layer_norm: the bias
+    int shift = -1;                         // of a norm: the bias
+    std::array<int, 2> running = {-1, -1};  // of batch_norm: mean and variance
+
+    bool keeps_running() const { return running[0] >= 0 && running[1] >= 0; }
 };
 
 struct OpGraph {

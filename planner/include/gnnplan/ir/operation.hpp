@@ -20,6 +20,7 @@
 
 #include <gnnplan/ir/model_part.hpp>
 #include <gnnplan/ir/steps/all_reduce.hpp>
+#include <gnnplan/ir/steps/batch_norm.hpp>
 #include <gnnplan/ir/steps/edge.hpp>
 #include <gnnplan/ir/steps/edge_gather.hpp>
 #include <gnnplan/ir/steps/edge_transpose.hpp>
@@ -48,9 +49,10 @@
 
 namespace gnnplan {
 
-using Operation = std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RingGemmStep, RedistributeStep,
-                               WeightGradStep, AllReduceStep, MapStep, HeadStep, EdgeStep, EdgeTransposeStep,
-                               EdgeGatherStep, SumRowsStep, SyncRowsStep, LossStep, ScoreStep, UpdateStep, NormStep>;
+using Operation =
+    std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RingGemmStep, RedistributeStep, WeightGradStep,
+                 AllReduceStep, MapStep, HeadStep, EdgeStep, EdgeTransposeStep, EdgeGatherStep, SumRowsStep,
+                 SyncRowsStep, LossStep, ScoreStep, UpdateStep, NormStep, BatchNormStep>;
 
 template <class S>
 concept LocalStep = S::local;

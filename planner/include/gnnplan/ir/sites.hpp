@@ -12,6 +12,7 @@
 #include <gnnplan/ir/op_graph.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,7 +27,7 @@ enum class SiteKind : std::uint8_t {
     linear,     // H W, or Z + H W; without a weight Z + H
     pointwise,  // dropout(activation(Z + b)); each of the three may be missing
     loss,       // softmax cross-entropy of the training vertices
-    norm,       // layer normalisation of Z + b, or of what a pointwise site makes
+    norm,       // normalisation of Z + b, or of what a pointwise site makes
     output,     // the logits of all vertices, of a model that is applied and not trained
 };
 
@@ -43,16 +44,17 @@ struct Site {
     std::int64_t width = 0;  // columns of its value
     int parameter = -1;      // the weight of a product or linear map, the bias of a pointwise site; -1: none
     Activation activation = Activation::none;
-    int dropout = 0;              // the layer whose dropout ends the site, which keys its draws; 0: none
-    int addend = -1;              // the site whose value Z a linear map adds its own to; -1: none
-    Reduce reduce = Reduce::sum;  // of a product
-    double self = 0;              // of a product: (A + (self + e) I)^T in place of A^T
-    int self_parameter = -1;      // e; -1: none
-    int beta = -1;                // of a product by cosines
-    int shift = -1;               // the bias of a norm, whose weight is `parameter`
-    Heads heads = {};             // of a product by attention, and one head of a product by cosines
-    int rows_of = 0;              // its value has a row for each vertex that layer `rows_of` computes
-    int columns_of = 0;           // and as many columns as layer `columns_of` makes; -1: a width of its own
+    int dropout = 0;                        // the layer whose dropout ends the site, which keys its draws; 0: none
+    int addend = -1;                        // the site whose value Z a linear map adds its own to; -1: none
+    Reduce reduce = Reduce::sum;            // of a product
+    double self = 0;                        // of a product: (A + (self + e) I)^T in place of A^T
+    int self_parameter = -1;                // e; -1: none
+    int beta = -1;                          // of a product by cosines
+    int shift = -1;                         // the bias of a norm, whose weight is `parameter`
+    std::array<int, 2> running = {-1, -1};  // of a batch norm: mean and variance of columns; of a layer norm -1
+    Heads heads = {};                       // of a product by attention, and one head of a product by cosines
+    int rows_of = 0;                        // its value has a row for each vertex that layer `rows_of` computes
+    int columns_of = 0;                     // and as many columns as layer `columns_of` makes; -1: a width of its own
 
     // Whether its two operations may be made in either order.
     bool reorderable() const { return reduce == Reduce::sum; }
@@ -63,6 +65,8 @@ struct Site {
     std::int64_t mapped_width() const { return heads.average ? heads.count * width : width; }
     // Whether a product has a linear map.
     bool maps() const { return reduce != Reduce::cosine; }
+    // Whether it needs something of all rows: a batch norm.
+    bool over_rows() const { return running.front() >= 0; }
     // Whether it adds something of the vertex itself to what it aggregates.
     bool adds_self() const { return self != 0 || self_parameter >= 0; }
 };
@@ -97,6 +101,8 @@ struct SiteGraph {
     bool needs_whole_neighbourhoods() const {
         return std::any_of(sites.begin(), sites.end(), [](const Site& site) { return !site.reorderable(); });
     }
+    // The last layer that a batch norm makes something of all rows of: it and those before it compute all of them.
+    int last_over_rows() const;
     // The site whose value layer `l` leaves to the next one, or to the end.
     int result(int l) const { return results[static_cast<std::size_t>(l - 1)]; }
     // The sites that read the value of `site`, in order; what a linear map is added to, it reads too.
