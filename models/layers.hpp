@@ -152,7 +152,7 @@ private:
     int mapped(int of, std::int64_t columns, const std::string& part) {
         return layers_.bias(layers_.linear(of, columns, part), part);
     }
-    // What the layers behind read of a layer's sum: the norm stands behind one of these.
+    // A layer's sum with all that stands behind it; the norm stands behind one of these operations.
     int ended(int value, int key) {
         const auto normed = [&](NormAfter here, int of) {
             return model_.norm != Norm::none && model_.norm_after == here ? layers_.norm(of) : of;

@@ -1,6 +1,6 @@
 // Layer normalisation: x * weight + bias beside Z, which the backward pass reads once more. Where the columns of a row
 // are split over ranks, the sums that a row needs are made of all of them.
-#include "planner/lower/passes.hpp"
+#include "planner/lower/norm_pass.hpp"
 
 namespace gnnplan::lower {
 namespace {
@@ -10,56 +10,48 @@ struct Normed {
     TensorId z, mean, variance;
 };
 
-class LayerNorm : SitePass {
+class LayerNorm : NormPass {
 public:
-    LayerNorm(Passes& all, int site) : SitePass(all, site), label_(all.rules.label(site)) {}
+    LayerNorm(Passes& all, int site) : NormPass(all, site, OpKind::layer_norm) {}
 
     void forward() {
-        prepare_backward(passes_, site_.input);
-        builder_.begin(Pass::forward, l_);
         const std::string at = "forward." + label_;
-        const Place place = rules_.made_in(id_);
-        const TensorId z = passes_.value(site_.input).copies.at(place);
+        const TensorId z = read();
         const TensorId weight = builder_.bias(site_.parameter), bias = builder_.bias(site_.shift);
-        const TensorId made = builder_.like("H" + label_ + suffix(place), z);
+        const TensorId made = builder_.like("H" + label_ + suffix(rest_), z);
         const TensorId mean = by_rows("m" + label_, z, 1), variance = by_rows("v" + label_, z, 1);
         if (splits(z)) {
             emit(at + ".mean", {NormOp::mean, {z}, {}, {mean}});
-            builder_.all_reduce(at + ".mean.all_reduce", mean, OpKind::layer_norm);
+            builder_.all_reduce(at + ".mean.all_reduce", mean, kind_);
             emit(at + ".variance", {NormOp::variance, {z, mean}, {}, {variance}});
-            builder_.all_reduce(at + ".variance.all_reduce", variance, OpKind::layer_norm);
+            builder_.all_reduce(at + ".variance.all_reduce", variance, kind_);
             emit(at + ".scale", {NormOp::scale, {z, mean, variance, weight, bias}, {}, {made}});
         } else {
             emit(at, {NormOp::rows, {z, weight, bias}, {}, {mean, variance, made}});
         }
         if (passes_.training) passes_.value(id_).saved = Normed{z, mean, variance};
-        passes_.value(id_).copies.add(place, made);
+        passes_.value(id_).copies.add(rest_, made);
     }
 
     void backward() {
         builder_.begin(Pass::backward, l_);
         const std::string at = "backward." + label_;
         const Place place = rules_.norm_place(id_);
-        const std::string to = rules_.label(rules_.sum_below(id_));
-        const TensorId g =
-            builder_.at(passes_.gradient(id_).copies, place, "backward." + to + ".input", "G" + to, OpKind::layer_norm);
-        const Normed kept = moved(at, std::any_cast<const Normed&>(passes_.value(id_).saved), place);
+        const TensorId g = gradient_in(place);
+        const Normed kept = kept_in(place);
         const TensorId weight = builder_.bias(site_.parameter);
-        const std::int64_t columns = builder_.tensor(g).columns;
-        const TensorId of_weight = builder_.summand("y" + label_ + ".weight", 1, columns);
-        const TensorId of_bias = builder_.summand("y" + label_ + ".bias", 1, columns);
+        const TensorId of_weight = gradient_of("weight"), of_bias = gradient_of("bias");
         const auto& [z, mean, variance] = kept;
         if (splits(z)) {
             const TensorId sums = by_rows("s" + label_, z, 2);
             emit(at + ".sums", {NormOp::sums, {z, mean, variance, weight, g}, {}, {sums, of_weight, of_bias}});
-            builder_.all_reduce(at + ".sums.all_reduce", sums, OpKind::layer_norm);
+            builder_.all_reduce(at + ".sums.all_reduce", sums, kind_);
             emit(at, {NormOp::back, {z, mean, variance, weight, sums}, g, {}});
         } else {
             emit(at, {NormOp::rows_back, {z, mean, variance, weight}, g, {of_weight, of_bias}});
         }
-        passes_.gradient(site_.input).copies.add(place, g);
-        reduce_and_update(builder_, weight, of_weight, OpKind::layer_norm);
-        reduce_and_update(builder_, builder_.bias(site_.shift), of_bias, OpKind::layer_norm);
+        reduce_and_update(builder_, weight, of_weight, kind_);
+        reduce_and_update(builder_, builder_.bias(site_.shift), of_bias, kind_);
     }
 
 private:
@@ -70,20 +62,14 @@ private:
         if (splits(z)) layout.partial = builder_.tensor(z).layout.columns;
         return builder_.beside(name, z, columns, layout);
     }
-    // Z where the gradient is, and what goes with its rows.
-    Normed moved(const std::string& at, const Normed& saved, Place place) {
-        const Place rest = rules_.made_in(id_);
-        if (place == rest || !rules_.places_differ()) return saved;
+    // Z in `place`, and the mean and variance of its rows beside it.
+    Normed kept_in(Place place) {
+        const Normed& saved = std::any_cast<const Normed&>(passes_.value(id_).saved);
+        if (!moves_to(place)) return saved;
         const Place rows = place == Place::c ? Place::f : place;
-        const auto move = [&](TensorId from, const char* name, Place to) {
-            return builder_.redistribute(at + "." + name + ".redistribute", from, to, name + label_ + ".moved",
-                                         OpKind::layer_norm);
-        };
-        return {move(saved.z, "Z", place), move(saved.mean, "m", rows), move(saved.variance, "v", rows)};
+        return {moved(saved.z, "Z", place), moved(saved.mean, "m", rows), moved(saved.variance, "v", rows)};
     }
-    void emit(const std::string& step, const NormStep& norm) { builder_.step(step, OpKind::layer_norm, norm); }
-
-    std::string label_;
+    void emit(const std::string& step, const NormStep& norm) { builder_.step(step, kind_, norm); }
 };
 
 }  // namespace

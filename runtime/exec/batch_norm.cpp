@@ -2,8 +2,6 @@
 
 #include <gnnplan/base/error.hpp>
 
-#include <span>
-
 namespace gnnplan::exec {
 namespace {
 
@@ -52,12 +50,9 @@ private:
     kernels::NormedColumns normed(std::optional<std::size_t> weight) const {
         return {matrix(step_.in[0]), local(1), local(2), weight ? local(*weight) : nullptr};
     }
-    // Columns of other ranks get zeros, as this rank has nothing of theirs.
     template <class T>
-    T* cleared(TensorId id) const {
-        const std::span<T> out = context_.store.values<T>(id);
-        context_.kernels.zero(std::as_writable_bytes(out));
-        return out.data() + columns_.begin;
+    T* cleared(TensorId sums) const {
+        return cleared_columns<T>(context_, sums, step_.in.front());
     }
 
     const BatchNormStep& step_;

@@ -10,7 +10,9 @@
 #include <gnnplan/base/range.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace gnnplan::exec {
 
@@ -27,6 +29,15 @@ struct StepContext {
 
 // Whether the result of the step is sums of squares, which floats hold as kernels::SquareSum.
 inline bool makes_squares(const HeadStep& step) { return step.op == HeadOp::dot && step.in[0] == step.in[1]; }
+
+// Clears sums by columns, as a rank has nothing of the columns of others, and returns where those of `of` that it has
+// begin.
+template <class T>
+T* cleared_columns(const StepContext& context, TensorId sums, TensorId of) {
+    const std::span<T> out = context.store.values<T>(sums);
+    context.kernels.zero(std::as_writable_bytes(out));
+    return out.data() + context.store.block(of).columns.begin;
+}
 
 void run_step(const SpmmStep& step, const StepContext& context);
 // Lets the device choose kernels for the products with this rank's own blocks, in a step that has not run yet. Returns

@@ -2,8 +2,6 @@
 
 #include <gnnplan/base/error.hpp>
 
-#include <span>
-
 namespace gnnplan::exec {
 namespace {
 
@@ -54,13 +52,9 @@ private:
         return {store.data<float>(id) + block.columns.begin, block.rows.size(), block.columns.size(), 0};
     }
 
-    // Columns of other ranks get zeros, as this rank has nothing of theirs.
     void fold() const {
-        const Store& store = context_.store;
-        const std::span<float> out = store.values<float>(step_.out);
-        context_.kernels.zero(std::as_writable_bytes(out));
         context_.kernels.head_fold(matrix(step_.in[0]), matrix(step_.in[1]), heads_of(step_.in[0], step_.in[1]),
-                                   out.data() + store.block(step_.in[0]).columns.begin);
+                                   cleared_columns<float>(context_, step_.out, step_.in[0]));
     }
 
     const HeadStep& step_;

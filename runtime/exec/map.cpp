@@ -2,8 +2,6 @@
 
 #include <gnnplan/base/error.hpp>
 
-#include <span>
-
 namespace gnnplan::exec {
 namespace {
 
@@ -76,10 +74,8 @@ void dot(const MapStep& step, const StepContext& context) {
 }
 
 void column_sum(const MapStep& step, const StepContext& context) {
-    const std::span<float> out = context.store.values<float>(*step.out);
-    context.kernels.zero(std::as_writable_bytes(out));
     context.kernels.column_sum(context.store.matrix(step.tensor),
-                               out.data() + context.store.block(step.tensor).columns.begin);
+                               cleared_columns<float>(context, *step.out, step.tensor));
 }
 
 }  // namespace

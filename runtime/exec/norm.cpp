@@ -2,8 +2,6 @@
 
 #include <gnnplan/base/error.hpp>
 
-#include <span>
-
 namespace gnnplan::exec {
 namespace {
 
@@ -36,18 +34,15 @@ public:
 private:
     kernels::Matrix matrix(TensorId id) const { return context_.store.matrix(id); }
     float* by_rows(TensorId id) const { return context_.store.data<float>(id); }
-    // Of the local columns.
+    // A parameter from the first local column on.
     const float* parameter(std::size_t operand) const {
         return context_.store.data<float>(step_.in[operand]) + columns_.begin;
     }
     kernels::NormedRows known(kernels::ConstMatrix z, double share) const {
         return {z, parameter(3), by_rows(step_.in[1]), by_rows(step_.in[2]), share};
     }
-    // Columns of other ranks get zeros, as this rank has nothing of theirs.
     float* cleared(std::size_t result) const {
-        const std::span<float> out = context_.store.values<float>(step_.out[result]);
-        context_.kernels.zero(std::as_writable_bytes(out));
-        return out.data() + columns_.begin;
+        return cleared_columns<float>(context_, step_.out[result], step_.in.front());
     }
 
     const NormStep& step_;

@@ -19,7 +19,7 @@ enum class NormOp : std::uint8_t {
     back,       // in: z, m, v, weight, those means; in place: g becomes the gradient of z
 };
 
-// What is by rows lies with the rows of z. Gradients of parameters are partial sums.
+// Operands by rows lie with the rows of z. Gradients of parameters are partial sums.
 struct NormStep {
     NormOp op;
     std::vector<TensorId> in;
