@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/attention.hpp"
+#include "kernels/labels.hpp"
 #include "kernels/norm.hpp"
 #include "kernels/random.hpp"
 #include "kernels/views.hpp"
@@ -235,6 +236,28 @@ struct Table {
     // *loss = the sum of the cross-entropies of local rows of split `of` that have a label >= 0.
     void (*cross_entropy)(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, std::uint8_t of,
                           double* loss);
+
+    // In place: replaces the logits by the gradient of the mean of all known labels' losses, (sigmoid(z) - y) *
+    // inverse_training_count on training rows where the label y is known, and 0 elsewhere. *loss = the sum of max(z, 0)
+    // - z * y + log(1 + exp(-|z|)) over these, not divided. Both times the weight of the row, where rows have any.
+    void (*sigmoid_cross_entropy)(Matrix logits, const SigmoidInput& input, double* loss) = nullptr;
+
+    // counts[3 * s], [3 * s + 1] and [3 * s + 2] = the numbers of known labels in local rows of split s, 0 <= s < 3,
+    // that are there and found, are found and not there, and are there and not found. A logit above 0 finds one.
+    void (*count_labels)(ConstMatrix logits, const LabelBits& labels, const std::uint8_t* split,
+                         double counts[9]) = nullptr;
+
+    // *loss = the sum of the losses, as sigmoid_cross_entropy's, of known labels in local rows of split `of`.
+    void (*label_loss)(ConstMatrix logits, const LabelBits& labels, const std::uint8_t* split, std::uint8_t of,
+                       double* loss) = nullptr;
+
+    // The sums of which ROC-AUC is made, of whole columns. sums(3 * s, j) = the number of rows of split s, 0 <= s < 3,
+    // that have label j, sums(3 * s + 1, j) = that of rows which are known not to have it, and sums(3 * s + 2, j) =
+    // twice the sum of the ranks of those that have it, from 1 among both by their logits, where equal ones share the
+    // mean of their ranks. That is a whole number, or a NaN where a logit is one. `order` has room for an element of
+    // each logit. Null where a backend cannot.
+    void (*rank_sums)(ConstMatrix logits, const LabelBits& labels, const std::uint8_t* split, std::uint64_t* order,
+                      Dense<double> sums) = nullptr;
 
     // Layer normalisation. Sums over columns times `share`: out[i] = of z(i, j), or of (z(i, j) - centre[i])^2.
     void (*norm_moment)(ConstMatrix z, const float* centre, double share, float* out);

@@ -84,7 +84,9 @@ public:
     // Operations added from now on belong to layer `l`.
     void begin(int l) { layer_ = l; }
     OpGraph end(int logits) {
-        add({OpKind::softmax_cross_entropy, {logits}, model_.widths.back(), layer_});
+        Op end{operation_of(model_.loss), {logits}, model_.widths.back(), layer_};
+        end.rocauc = model_.rocauc;
+        add(std::move(end));
         return std::move(graph_);
     }
 

@@ -87,6 +87,10 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "gat, residual, jk": ("plain", "--model gat --heads 2 --residual --jk concat --layers 3 --bias", ""),
     "gat, maps before and behind": ("plain", "--model gat --heads 2 --pre 8 --post 6 --bias", "--loss-rows on"),
     "gat, two ranks": ("plain", "--model gat --heads 2 --residual", "--ranks 2 --loss-rows on"),
+    "gcn, several labels, rows of the loss": ("labels", "--bias --rocauc", "--loss-rows on"),
+    "gcn, several labels, four ranks": ("labels", "--rocauc --ranks 4 --layers 3", ""),
+    "sage mean, labels not all known, jk": ("masked", "--model sage --jk concat --bias --rocauc", ""),
+    "gat, labels not all known": ("masked", "--model gat --heads 2", "--loss-rows on"),
     "agnn": ("directed", "--model agnn --bias", ""),
     "agnn, elu, three layers": ("plain", "--model agnn --activation elu --layers 3", "--loss-rows on"),
 }
@@ -110,8 +114,9 @@ def call(*command):
 
 
 def make_graphs(gnnplan, folder):
-    """An undirected graph, and a directed one with weights of edges and a vertex that has no edges."""
-    graphs = {name: folder / f"{name}.npz" for name in ("plain", "directed")}
+    """An undirected graph, and a directed one with weights of edges and a vertex that has no edges; both with several
+    labels a vertex, of which the second does not know all."""
+    graphs = {name: folder / f"{name}.npz" for name in ("plain", "directed", "labels", "masked")}
     call(gnnplan, *PLANTED, "-o", graphs["plain"])
     arrays = dict(numpy.load(graphs["plain"]))
     random = numpy.random.default_rng(7)
@@ -120,6 +125,10 @@ def make_graphs(gnnplan, folder):
     edges = numpy.concatenate([edges, edges[:, :20], [[5, 6], [5, 6]]], axis=1)  # listed twice, and self loops
     weights = random.uniform(0.2, 2, edges.shape[1]).astype(numpy.float32)
     numpy.savez(graphs["directed"], **{**arrays, "edge_index": edges, "edge_weight": weights})
+    labels = (arrays["x"] @ random.standard_normal((arrays["x"].shape[1], 9)) > 0.5).astype(numpy.float32)
+    numpy.savez(graphs["labels"], **{**arrays, "y": labels})
+    labels[random.random(labels.shape) < 0.3] = numpy.nan
+    numpy.savez(graphs["masked"], **{**arrays, "edge_index": edges, "y": labels})
     return graphs
 
 
@@ -141,6 +150,17 @@ def difference(ours, theirs):
     return float(numpy.abs(ours - theirs).max() / numpy.abs(ours).max())
 
 
+def check_scores(program, data, logits, epoch):
+    """The scores that gnnrun's last evaluation found are those of its logits."""
+    several = data.y.dim() == 2
+    for score in ("f1", "rocauc") if several else ("accuracy",):
+        for name, rows in data.subsets.items():
+            if f"{name}_{score}" in epoch:
+                ours, theirs = epoch[f"{name}_{score}"], getattr(program, score)(logits[rows], data.y[rows])
+                assert abs(ours - theirs) < 1e-12, (name, score, ours, theirs)
+    assert ("valid_f1" in epoch) == several and ("valid_rocauc" in epoch) == (several and program.ROCAUC), epoch
+
+
 def compare(tools, folder, graph, of_model, of_training, of_run):
     """The largest differences of losses, of logits after training, and of an inference."""
     gnnplan, gnnrun = tools
@@ -154,15 +174,17 @@ def compare(tools, folder, graph, of_model, of_training, of_run):
     model, data = program.Model(), program.read(str(graph), "cpu")
     model.save(start)
     told = [word for name, value in of_run.items() for word in ("--" + name, value)]
-    call(gnnrun, plan, *run, *told, "--epochs", EPOCHS, "--autotune", 0, "--eval-every", 0, "--load-weights", start,
+    call(gnnrun, plan, *run, *told, "--epochs", EPOCHS, "--autotune", 0, "--eval-every", EPOCHS, "--load-weights", start,
          "--report", report, "--save-weights", end, "--save-embeddings", logits)
-    ours = numpy.array([epoch["loss"] for epoch in json.loads(report.read_text())["epochs"]])
+    epochs = json.loads(report.read_text())["epochs"]
+    ours = numpy.array([epoch["loss"] for epoch in epochs])
     arguments = {name.replace("lr-schedule", "schedule").replace("-", "_"): value for name, value in of_run.items()}
     theirs = numpy.array(list(program.train(model, data, EPOCHS, **arguments)))
     assert len(ours) == len(theirs) == EPOCHS
     model.load(end)
     found = [float((numpy.abs(ours - theirs) / numpy.abs(ours)).max()),
              difference(numpy.load(logits), program.logits_of(model, data).numpy())]
+    check_scores(program, data, torch.from_numpy(numpy.load(logits)), epochs[-1])
 
     call(gnnplan, *asked, "--task", "infer", "-o", plan)
     program = program_of(gnnplan, plan)

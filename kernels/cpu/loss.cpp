@@ -1,41 +1,15 @@
-// Kernels with a sum over rows. Rows are cut into a number of blocks that does not depend on the threads, and the
-// blocks' sums are added in order, so the bits do not depend on the threads either.
+// Kernels with a sum over rows.
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "kernels/cpu/cpu.hpp"
+#include "kernels/cpu/row_blocks.hpp"
 #include "kernels/cpu/vector.hpp"
 #include "kernels/parallel.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {
-
-constexpr std::int64_t row_blocks = 64;
-
-std::int64_t block_start(std::int64_t rows, std::int64_t block) {
-    return block * (rows / row_blocks) + std::min(block, rows % row_blocks);
-}
-
-// The cost of an element in additions, which decides how many threads are worth it.
-constexpr std::int64_t exponential_cost = 4;
-
-// The sum of of_row(i).
-template <class OfRow>
-double sum_over_rows(ConstMatrix logits, const OfRow& of_row) {
-    std::array<double, row_blocks> partial{};
-    const std::int64_t work = logits.rows * logits.columns * exponential_cost;
-    parallel_for(row_blocks, work, LoopSchedule::dynamic, [&](std::int64_t block) {
-        double sum = 0;
-        for (std::int64_t i = block_start(logits.rows, block); i < block_start(logits.rows, block + 1); ++i) {
-            sum += of_row(i);
-        }
-        partial[static_cast<std::size_t>(block)] = sum;
-    });
-    double total = 0;
-    for (const double sum : partial) total += sum;
-    return total;
-}
 
 // The total of one row, whose part r is part[r * rows].
 SoftmaxPart total_of(const SoftmaxPart* part, std::int64_t rows, std::int64_t ranks) {
@@ -60,7 +34,7 @@ void softmax_cross_entropy(Matrix logits, const LossInput& input, double* loss) 
         float* row = logits.row(i);
         if (input.split[i] == training_split) {
             return weight_of(input, i) *
-                   kernels.softmax_row(row, logits.columns, input.label[i], gradient_scale(input, i));
+                   kernels.losses.softmax_row(row, logits.columns, input.label[i], gradient_scale(input, i));
         }
         std::fill_n(row, logits.columns, 0.0F);
         return 0.0;
@@ -72,8 +46,8 @@ void softmax_parts(ConstMatrix logits, const std::uint8_t* split, SoftmaxPart* p
     parallel_for(
         row_blocks, logits.rows * logits.columns * exponential_cost, LoopSchedule::dynamic, [&](std::int64_t b) {
             for (std::int64_t i = block_start(logits.rows, b); i < block_start(logits.rows, b + 1); ++i) {
-                parts[i] =
-                    split[i] == training_split ? kernels.softmax_part(logits.row(i), logits.columns) : SoftmaxPart{};
+                parts[i] = split[i] == training_split ? kernels.losses.softmax_part(logits.row(i), logits.columns)
+                                                      : SoftmaxPart{};
             }
         });
 }
@@ -98,7 +72,7 @@ void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* 
         const std::int64_t label = input.label[i] - input.first_column;
         const bool here = label >= 0 && label < logits.columns;
         const double at_label = here ? static_cast<double>(row[label]) - largest : 0;
-        kernels.scaled_exponentials(row, logits.columns, largest, static_cast<float>(scale / sum));
+        kernels.losses.scaled_exponentials(row, logits.columns, largest, static_cast<float>(scale / sum));
         if (!here) return 0.0;
         const double below = at_label == 0 ? -others : std::exp(at_label) - sum;
         row[label] = static_cast<float>(below / sum * scale);
@@ -130,7 +104,7 @@ void cross_entropy(ConstMatrix logits, const std::int32_t* label, const std::uin
     *loss = sum_over_rows(logits, [&](std::int64_t i) {
         if (split[i] != of || label[i] < 0) return 0.0;
         const float* const row = logits.row(i);
-        const SoftmaxPart all = kernels.softmax_part(row, logits.columns);
+        const SoftmaxPart all = kernels.losses.softmax_part(row, logits.columns);
         return std::log1p(static_cast<double>(all.others)) - (static_cast<double>(row[label[i]]) - all.largest);
     });
 }

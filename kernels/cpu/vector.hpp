@@ -111,6 +111,23 @@ struct BatchNormKernels {
     void (*back_row)(const NormedColumns& of, std::int64_t i, const float* along, const float* plain, float* g);
 };
 
+// Of one row of logits.
+struct LossKernels {
+    // One training row of Table::softmax_cross_entropy; returns its cross-entropy. n > 0.
+    double (*softmax_row)(float* z, std::int64_t n, std::int64_t label, double inverse_training_count);
+
+    // Table::softmax_parts of one row.
+    SoftmaxPart (*softmax_part)(const float* z, std::int64_t n);
+
+    // z[j] = exp(z[j] - largest) * scale for j < n; no z is above `largest`.
+    void (*scaled_exponentials)(float* z, std::int64_t n, float largest, float scale);
+
+    // The sum of Table::sigmoid_cross_entropy's losses of a row's known labels, whose bits begin at `first_bit`.
+    // `gradient` may be null, or z itself: it gets the gradient of each, times `scale`.
+    double (*label_row)(const float* z, std::int64_t n, const LabelBits& labels, std::int64_t first_bit, float scale,
+                        float* gradient);
+};
+
 struct VectorKernels {
     const char* name;
 
@@ -188,14 +205,7 @@ struct VectorKernels {
     // g[j] = bit(first_bit + j) ? g[j] * scale : 0 for j < n; reads no byte without a bit of the range.
     void (*apply_bits)(float* g, std::int64_t n, const std::uint8_t* bits, std::int64_t first_bit, float scale);
 
-    // One training row of Table::softmax_cross_entropy; returns its cross-entropy. n > 0.
-    double (*softmax_row)(float* z, std::int64_t n, std::int64_t label, double inverse_training_count);
-
-    // Table::softmax_parts of one row.
-    SoftmaxPart (*softmax_part)(const float* z, std::int64_t n);
-
-    // z[j] = exp(z[j] - largest) * scale for j < n; no z is above `largest`.
-    void (*scaled_exponentials)(float* z, std::int64_t n, float largest, float scale);
+    LossKernels losses;
 
     // sum[j] += g[j] for j < n.
     void (*add_to)(const float* g, std::int64_t n, double* sum);

@@ -14,6 +14,7 @@
 #include "kernels/cpu/elementwise_body.hpp"
 #include "kernels/cpu/gemm_body.hpp"
 #include "kernels/cpu/head_body.hpp"
+#include "kernels/cpu/labels_body.hpp"
 #include "kernels/cpu/mask_body.hpp"
 #include "kernels/cpu/max_body.hpp"
 #include "kernels/cpu/norm_body.hpp"
@@ -78,9 +79,7 @@ constexpr VectorKernels vector_kernels(const char* name) {
             drop_rows<width>,
             pack_positive,
             apply_bits,
-            softmax_row<width>,
-            softmax_part<width>,
-            scaled_exponentials<width>,
+            {softmax_row<width>, softmax_part<width>, scaled_exponentials<width>, label_row<width>},
             add_to,
             dot_row,
             update_elements<float>};

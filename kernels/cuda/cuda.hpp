@@ -36,6 +36,9 @@ void softmax_gradient(Matrix logits, const LossInput& input, const SoftmaxPart* 
 void count_correct(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, double correct[3]);
 void cross_entropy(ConstMatrix logits, const std::int32_t* label, const std::uint8_t* split, std::uint8_t of,
                    double* loss);
+void sigmoid_cross_entropy(Matrix logits, const SigmoidInput& input, double* loss);
+void count_labels(ConstMatrix logits, const LabelBits& labels, const std::uint8_t* split, double counts[9]);
+void label_loss(ConstMatrix logits, const LabelBits& labels, const std::uint8_t* split, std::uint8_t of, double* loss);
 void norm_moment(ConstMatrix z, const float* centre, double share, float* out);
 void norm_rows(const NormedRows& of, const float* bias, bool whole, Matrix out);
 void norm_sums(const NormedRows& of, ConstMatrix g, Matrix sums, float* of_weight, float* of_bias);

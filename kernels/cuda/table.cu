@@ -10,9 +10,20 @@
 #endif
 
 namespace gnnplan::kernels::cuda {
+namespace {
+
+// Logits are not ranked.
+constexpr Table with_labels(Table table) {
+    table.sigmoid_cross_entropy = sigmoid_cross_entropy;
+    table.count_labels = count_labels;
+    table.label_loss = label_loss;
+    return table;
+}
+
+}  // namespace
 
 const Table& cuda_table() {
-    static constexpr Table table = {
+    static constexpr Table table = with_labels({
         .name = "cuda",
         .spmm = spmm,
         .spmm_max = spmm_max,
@@ -67,7 +78,7 @@ const Table& cuda_table() {
         .scale_rows = scale_rows,
         .zero = zero,
         .copy_bits = copy_bits,
-    };
+    });
     return table;
 }
 

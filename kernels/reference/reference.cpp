@@ -3,6 +3,7 @@
 #include "kernels/reference/attention.hpp"
 #include "kernels/reference/batch_norm.hpp"
 #include "kernels/reference/edges.hpp"
+#include "kernels/reference/labels.hpp"
 #include "kernels/reference/norm.hpp"
 
 #include <algorithm>
@@ -207,7 +208,7 @@ void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int
 }  // namespace
 
 const Table& reference_table() {
-    static constexpr Table table = {
+    static constexpr Table table = reference::with_labels({
         .name = "reference",
         .spmm = spmm,
         .spmm_max = spmm_max,
@@ -263,7 +264,7 @@ const Table& reference_table() {
         .scale_rows = scale_rows,
         .zero = zero,
         .copy_bits = copy_bits,
-    };
+    });
     return table;
 }
 

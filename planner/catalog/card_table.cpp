@@ -33,6 +33,7 @@ constexpr Publication planetoid{
     "planetoid", "Planetoid (Yang et al. 2016, Kipf and Welling 2017) as PyTorch Geometric and DGL load it", false};
 constexpr Publication ogb{"ogb", "as OGB loads it; Hu et al. 2020", false};
 constexpr Publication pyg{"pyg", "as PyG loads it; Hamilton et al. 2017", false};
+constexpr Publication saint{"pyg", "as PyG loads it; Zeng et al. 2020", false};
 constexpr Publication snap{"snap", "as SNAP has it; features and classes of GNN-RDM Table V", false};
 constexpr Publication undirected{"undirected", "as OGB loads it; with every reverse edge, duplicates dropped", false};
 
@@ -40,6 +41,7 @@ constexpr auto stored = EdgeCount::nonzeros;
 constexpr auto no_loops = EdgeCount::off_diagonal;
 constexpr bool both_ways = true;  // symmetric
 constexpr bool one_way = false;
+constexpr bool several = true;  // labels for a vertex
 
 struct Row {
     const char* name;
@@ -52,6 +54,7 @@ struct Row {
     std::int64_t classes;
     std::int64_t training_vertices = 0;  // 0: not said
     const char* note = "";
+    bool several_labels = false;
 };
 
 // clang-format off
@@ -88,6 +91,17 @@ constexpr Row rows[] = {
     {"reddit", cagnet, 232'965, 114'848'857, stored, both_ways, 602, 41},
     {"reddit", mg_gcn, 233'000, 115'000'000, stored, both_ways, 602, 41},
     {"reddit", distgnn, 232'965, 114'615'892, no_loops, both_ways, 602, 41},
+
+    {"ogbn-proteins", ogb, 132'534, 79'122'504, no_loops, both_ways, 8, 112, 86'619,
+     "OGB lists each of 39,561,252 edges once; features are means of the edges', as OGB's GCN and GraphSAGE make them",
+     several},
+
+    {"flickr", saint, 89'250, 899'756, no_loops, both_ways, 500, 7},
+
+    {"yelp", saint, 716'847, 13'954'819, no_loops, both_ways, 300, 100, 0,
+     "the number of edges is odd, so that some are self loops", several},
+
+    {"amazon-products", saint, 1'569'960, 264'339'468, no_loops, both_ways, 200, 107, 0, "", several},
 
     {"web-google", snap, 875'713, 5'105'039, no_loops, one_way, 256, 100, 0,
      "hyperlinks in one direction; the data has no features and labels"},
@@ -153,6 +167,7 @@ Card card_of(const Row& row) {
     card.features = row.features;
     card.classes = row.classes;
     if (row.training_vertices > 0) card.training_vertices = row.training_vertices;
+    card.several_labels = row.several_labels;
     card.source = row.publication.source;
     card.note = row.note;
     for (const PublishedCuts& cuts : published_cuts()) {

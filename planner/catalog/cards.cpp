@@ -72,6 +72,7 @@ GraphSizes card(std::string_view selector) {
     sizes.replication = found.replication;
     sizes.features = found.features;
     sizes.classes = found.classes;
+    sizes.several_labels = found.several_labels;
     sizes.name = catalog::selector_of(found);
     sizes.source = "card: " + found.source;
     return sizes;

@@ -1,4 +1,5 @@
-// Data set cards: the sizes of every data set of the five papers, enough to plan without the data.
+// Data set cards: the sizes of every data set of the five papers, and of others that many train on, enough to plan
+// without the data.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,12 @@ struct Card {
     std::int64_t vertices = 0;  // as printed
     std::int64_t edges = 0;     // as printed
     EdgeCount edge_count = EdgeCount::nonzeros;
-    std::int64_t nonzeros = 0;  // of the propagation matrix, self loops included, by the rule of `edge_count`
-    bool symmetric = true;      // every edge is stored in both directions
-    bool rounded = false;       // printed in thousands, millions or billions: sizes are good to two or three digits
-    std::int64_t features = 0;  // 0: the publication does not say
-    std::int64_t classes = 0;   // 0: the publication does not say
+    std::int64_t nonzeros = 0;    // of the propagation matrix, self loops included, by the rule of `edge_count`
+    bool symmetric = true;        // every edge is stored in both directions
+    bool rounded = false;         // printed in thousands, millions or billions: sizes are good to two or three digits
+    std::int64_t features = 0;    // 0: the publication does not say
+    std::int64_t classes = 0;     // 0: the publication does not say
+    bool several_labels = false;  // a vertex may be in several classes
     std::optional<std::int64_t> training_vertices;  // where the publication says
     std::vector<double> replication;  // factors of vertex cuts in 2, 4, ... parts: DistGNN Table 4; 0: not printed
     std::string source;               // "GNN-RDM Table V"

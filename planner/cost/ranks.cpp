@@ -138,7 +138,7 @@ RanksOfSteps::RanksOfSteps(CostedRanks all, const Machine& machine, std::shared_
 
 const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, const GraphStats& graph) {
     constexpr std::size_t few = 16;  // fewer are costed in less time than it takes to look for those that are alike
-    if (all_.ranks.size() <= few || varies_with_rank(step.operation) || moves_between_spaces(schedule, step.operation))
+    if (all_.ranks.size() <= few || varies_with_rank(step.operation) || moves_across_groups(schedule, step.operation))
         return with_counts(schedule, step.operation);
     // What a card carries of relayed panels goes by each rank's neighbours.
     if (relaying(step.operation) != nullptr && shares_cards(schedule.grid, machine_)) return all_;

@@ -22,9 +22,9 @@ struct EnumNames<DType> {
 };
 template <>
 struct EnumNames<Role> {
-    static constexpr std::array<std::string_view, 14> names{"adjacency", "features", "labels",   "subset",   "vertices",
-                                                            "counts_as", "weight",   "bias",     "moment",   "cached",
-                                                            "transient", "edges",    "summands", "in_flight"};
+    static constexpr std::array<std::string_view, 15> names{
+        "adjacency", "features", "labels",    "subset", "vertices", "counts_as", "weight",      "bias",
+        "moment",    "cached",   "transient", "edges",  "summands", "in_flight", "known_labels"};
 };
 template <>
 struct EnumNames<Sampler> {
@@ -40,9 +40,25 @@ struct EnumNames<Pass> {
 };
 template <>
 struct EnumNames<OpKind> {
-    static constexpr std::array<std::string_view, 13> names{
-        "input", "dropout",    "aggregate", "linear",     "add",       "bias", "relu", "softmax_cross_entropy",
-        "elu",   "leaky_relu", "output",    "layer_norm", "batch_norm"};
+    static constexpr std::array<std::string_view, 15> names{"input",
+                                                            "dropout",
+                                                            "aggregate",
+                                                            "linear",
+                                                            "add",
+                                                            "bias",
+                                                            "relu",
+                                                            "softmax_cross_entropy",
+                                                            "elu",
+                                                            "leaky_relu",
+                                                            "output",
+                                                            "layer_norm",
+                                                            "batch_norm",
+                                                            "sigmoid_cross_entropy",
+                                                            "masked_sigmoid_cross_entropy"};
+};
+template <>
+struct EnumNames<Loss> {
+    static constexpr std::array<std::string_view, 3> names{"softmax", "sigmoid", "masked_sigmoid"};
 };
 template <>
 struct EnumNames<Activation> {
@@ -155,7 +171,7 @@ struct EnumNames<Loading> {
 };
 template <>
 struct EnumNames<BestBy> {
-    static constexpr std::array<std::string_view, 2> names{"accuracy", "loss"};
+    static constexpr std::array<std::string_view, 4> names{"accuracy", "loss", "f1", "rocauc"};
 };
 template <>
 struct EnumNames<Ending> {

@@ -28,9 +28,12 @@ void EpochHistory::add(const std::vector<EpochRecord>& epochs) {
         series_[loss].push_back(e.loss);
         series_[seconds].push_back(e.seconds);
         series_[valid_loss].push_back(value_of(e.valid_loss));
-        series_[train_accuracy].push_back(value_of(e.train_accuracy));
-        series_[valid_accuracy].push_back(value_of(e.valid_accuracy));
-        series_[test_accuracy].push_back(value_of(e.test_accuracy));
+        std::size_t next = judged;
+        for (const Metric& metric : metrics) {
+            const SetScores& of = e.judgement.*metric.sets;
+            for (const std::optional<double>& score : {of.train, of.valid, of.test})
+                series_[next++].push_back(value_of(score));
+        }
     }
 }
 
@@ -42,7 +45,10 @@ std::vector<StoredTensor> EpochHistory::tensors() const {
                            {static_cast<std::int64_t>(values.size())},
                            {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)}});
     };
-    for (std::size_t i = 0; i < names.size(); ++i) add(names[i], series_[i]);
+    const auto taken = [](double value) { return !std::isnan(value); };
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i < of_accuracy || std::ranges::any_of(series_[i], taken)) add(names[i], series_[i]);
+    }
     if (!lengths_.empty()) add(lengths_name, lengths_);
     return tensors;
 }
@@ -61,16 +67,16 @@ bool EpochHistory::take(const StoredTensor& tensor, const std::string& where) {
     return true;
 }
 
-double EpochHistory::checked(Series which, std::size_t epoch, const std::string& where) const {
+double EpochHistory::checked(std::size_t which, std::size_t epoch, const std::string& where) const {
     constexpr double rounding = 1e-3;  // a mean cross-entropy is not below 0 but for it
     const double value = series_[which][epoch];
-    const bool accuracy = which >= train_accuracy;
+    const bool score = which >= judged;
     const double least = which == loss || which == valid_loss ? -rounding : 0;
-    const double most = accuracy ? 1 : std::numeric_limits<double>::max();
+    const double most = score ? 1 : std::numeric_limits<double>::max();
     if ((which >= valid_loss && std::isnan(value)) || (value >= least && value <= most)) return value;
     throw Error(ErrorCode::data,
                 std::string(names[which]) + " of epoch " + std::to_string(epoch + 1) + " is " + value_text(value) +
-                    (accuracy ? ", and accuracies are from 0 to 1" : ", which no run measures"),
+                    (score ? ", and scores are from 0 to 1" : ", which no run measures"),
                 where);
 }
 
@@ -87,8 +93,12 @@ bool EpochHistory::are_lengths(std::int64_t last) const {
 }
 
 void EpochHistory::give_to(TrainingState& state, const std::string& where) {
-    if (series_[valid_loss].empty())  // of an earlier version
-        series_[valid_loss].assign(series_[loss].size(), std::numeric_limits<double>::quiet_NaN());
+    const auto leave_out = [&](std::size_t which) {
+        if (series_[which].empty())
+            series_[which].assign(series_[loss].size(), std::numeric_limits<double>::quiet_NaN());
+    };
+    leave_out(valid_loss);  // by an earlier version
+    for (std::size_t i = of_accuracy; i < names.size(); ++i) leave_out(i);
     if (!are_lengths(state.epoch))
         throw Error(ErrorCode::data, "the history does not have the epochs that the checkpoint says", where);
     std::size_t first = 0;
@@ -103,12 +113,18 @@ void EpochHistory::give_to(TrainingState& state, const std::string& where) {
 std::vector<EpochRecord> EpochHistory::epochs(std::size_t first, std::size_t count, const std::string& where) const {
     std::vector<EpochRecord> epochs;
     for (std::size_t i = first; i < first + count; ++i) {
-        const auto taken = [&](Series which) {
+        const auto taken = [&](std::size_t which) {
             const double value = checked(which, i, where);
             return std::isnan(value) ? std::nullopt : std::optional(value);
         };
-        epochs.push_back({static_cast<std::int64_t>(i - first) + 1, checked(loss, i, where), taken(train_accuracy),
-                          taken(valid_accuracy), taken(test_accuracy), checked(seconds, i, where), taken(valid_loss)});
+        EpochRecord record{static_cast<std::int64_t>(i - first) + 1, checked(loss, i, where)};
+        std::size_t next = judged;
+        for (const Metric& metric : metrics) {
+            SetScores& of = record.judgement.*metric.sets;
+            for (std::optional<double>* score : {&of.train, &of.valid, &of.test}) *score = taken(next++);
+        }
+        record.seconds = checked(seconds, i, where), record.valid_loss = taken(valid_loss);
+        epochs.push_back(record);
     }
     return epochs;
 }

@@ -47,6 +47,8 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
     one_of(archive, model.jk, {{"jk_concat", JumpingKnowledge::concat}, {"jk_last", JumpingKnowledge::last}});
     archive.optional("norm", model.norm);
     archive.optional("norm_after", model.norm_after);
+    archive.optional("loss", model.loss);
+    archive.optional("rocauc", model.rocauc);
     archive.optional_any_number("epsilon", model.epsilon);
     archive.optional("trains_epsilon", model.trains_epsilon);
     archive.optional("heads", model.heads);

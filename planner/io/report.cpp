@@ -10,11 +10,18 @@ template <class Archive>
 void describe(Archive& archive, Subject<Archive, EpochRecord>& epoch) {
     archive.field("epoch", epoch.epoch);
     archive.finite_or_null("loss", epoch.loss);
-    archive.field("train_accuracy", epoch.train_accuracy);
-    archive.field("valid_accuracy", epoch.valid_accuracy);
-    archive.field("test_accuracy", epoch.test_accuracy);
+    Subject<Archive, Judgement>& of = epoch.judgement;
+    archive.field("train_accuracy", of.accuracy.train);
+    archive.field("valid_accuracy", of.accuracy.valid);
+    archive.field("test_accuracy", of.accuracy.test);
     archive.field("seconds", epoch.seconds);
     archive.optional("valid_loss", epoch.valid_loss);
+    archive.optional("train_f1", of.f1.train);
+    archive.optional("valid_f1", of.f1.valid);
+    archive.optional("test_f1", of.f1.test);
+    archive.optional("train_rocauc", of.rocauc.train);
+    archive.optional("valid_rocauc", of.rocauc.valid);
+    archive.optional("test_rocauc", of.rocauc.test);
 }
 
 template <class Archive>
@@ -113,10 +120,10 @@ void describe(Archive& archive, Subject<Archive, NotFinite>& found) {
 }
 
 template <class Archive>
-void describe(Archive& archive, Subject<Archive, Accuracies>& accuracies) {
-    archive.field("train", accuracies.train);
-    archive.field("valid", accuracies.valid);
-    archive.field("test", accuracies.test);
+void describe(Archive& archive, Subject<Archive, SetScores>& scores) {
+    archive.field("train", scores.train);
+    archive.field("valid", scores.valid);
+    archive.field("test", scores.test);
 }
 
 template <class Archive>
@@ -125,7 +132,9 @@ void describe(Archive& archive, Subject<Archive, SeedRun>& run) {
     archive.positive("epochs", run.epochs);
     archive.finite_or_null("loss", run.loss);
     archive.optional("best", run.best);
-    archive.field("accuracies", run.accuracies);
+    archive.field("accuracies", run.judgement.accuracy);
+    archive.optional("f1", run.judgement.f1);
+    archive.optional("rocauc", run.judgement.rocauc);
 }
 
 template <class Archive>
@@ -135,7 +144,7 @@ void describe(Archive& archive, Subject<Archive, Spread>& spread) {
 }
 
 template <class Archive>
-void describe(Archive& archive, Subject<Archive, AccuracySpreads>& spreads) {
+void describe(Archive& archive, Subject<Archive, Spreads>& spreads) {
     archive.field("train", spreads.train);
     archive.field("valid", spreads.valid);
     archive.field("test", spreads.test);
@@ -178,7 +187,10 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.optional("probe", report.probe);
     archive.field("configuration", report.configuration);
     archive.optional("runs", report.runs);
-    archive.optional("accuracies_of_runs", report.spreads);
+    static_assert(metrics[0].name == "accuracy" && metrics[1].name == "f1" && metrics[2].name == "rocauc");
+    archive.optional("accuracies_of_runs", report.spreads[0]);
+    archive.optional("f1_of_runs", report.spreads[1]);
+    archive.optional("rocauc_of_runs", report.spreads[2]);
     archive.field("epochs", report.epochs);
     archive.field("steps", report.steps);
     archive.field("setup", report.setup);
@@ -200,7 +212,8 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.optional("checkpoints", report.checkpoints);
     archive.optional("written", report.written);
     archive.optional("not_finite", report.not_finite);
-    archive.optional("accuracies", report.accuracies);
+    archive.optional("accuracies", report.judgement.accuracy);
+    archive.optional("f1", report.judgement.f1);
     archive.group("fingerprints", [&](auto& inner) {
         inner.field("graph", report.fingerprints.graph);
         inner.field("machine", report.fingerprints.machine);

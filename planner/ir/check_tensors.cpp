@@ -40,8 +40,8 @@ void check_groups(const Schedule& schedule) {
 // An adjacency of groups has columns where it has rows.
 void check_layout(const Tensor& tensor) {
     std::set<Axis> used;
-    if (!tensor.in_groups() && tensor.layout.columns.contains(Axis::x))
-        refuse("tensor " + tensor.name, "only adjacencies of groups have columns split over x");
+    if (!tensor.in_groups() && tensor.layout.columns.contains(Axis::x) && tensor.layout != layout_columns())
+        refuse("tensor " + tensor.name, "only adjacencies of groups have columns split over x beside rows");
     const Axes columns = tensor.in_groups() ? Axes() : tensor.layout.columns;
     for (const Axes& axes : {tensor.layout.rows, columns, tensor.layout.partial}) {
         for (const Axis axis : axes) {
@@ -57,6 +57,9 @@ bool fits_role(const Tensor& tensor) {
     const auto per_row = [&](DType dtype) {
         return tensor.columns == 1 && (is(dtype, layout_r()) || is(dtype, layout_f()));
     };
+    const auto by_element = [&](DType dtype) {
+        return is(dtype, layout_c()) || is(dtype, layout_r()) || is(dtype, layout_f());
+    };
     switch (tensor.role) {
         case Role::adjacency: {
             const std::string columns = tensor.layout.columns.text();
@@ -66,11 +69,11 @@ bool fits_role(const Tensor& tensor) {
                    (is(DType::f32, {Axes::parse("x"), tensor.layout.columns, {}}) &&
                     (columns == "z" || columns == "zy" || columns == "y" || columns == "x"));
         }
-        case Role::features:
-            return is(DType::f32, layout_c()) || is(DType::f32, layout_r()) || is(DType::f32, layout_f());
-        case Role::labels:
+        case Role::features: return by_element(DType::f32);
+        case Role::labels: return per_row(DType::i32) || by_element(DType::bits) || is(DType::bits, layout_columns());
+        case Role::known_labels: return by_element(DType::bits) || is(DType::bits, layout_columns());
         case Role::vertices: return per_row(DType::i32);
-        case Role::subset: return per_row(DType::u8);
+        case Role::subset: return per_row(DType::u8) || (tensor.columns == 1 && is(DType::u8, layout_replicated()));
         case Role::counts_as: return per_row(DType::f32);
         case Role::weight:
         case Role::bias:

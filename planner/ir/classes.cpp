@@ -118,7 +118,7 @@ bool has_rows_of_groups(const Schedule& schedule, const Operation& operation) {
 // Whether more than sizes of balanced blocks decides what a rank has in a step: which rows of one space are where those
 // of another lie depends on the rank, too, and groups have rows of their own.
 bool tells_ranks_apart(const Schedule& schedule, const Operation& operation) {
-    return moves_between_spaces(schedule, operation) || has_rows_of_groups(schedule, operation);
+    return moves_across_groups(schedule, operation) || has_rows_of_groups(schedule, operation);
 }
 
 bool tells_ranks_apart(const Schedule& schedule) {

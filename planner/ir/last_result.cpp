@@ -23,4 +23,10 @@ bool add_last_result(SiteGraph& graph, std::size_t sums_across) {
     return true;
 }
 
+Site end_of(const Op& op, int logits) {
+    Site end{is_loss(op.kind) ? SiteKind::loss : SiteKind::output, logits, op.layer, op.width};
+    end.loss = loss_of(op.kind), end.rocauc = op.rocauc;
+    return end;
+}
+
 }  // namespace gnnplan

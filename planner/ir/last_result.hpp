@@ -1,4 +1,4 @@
-// The last layer's result among the sites of a model.
+// The last layer's result, and the end, among the sites of a model.
 #pragma once
 
 #include <gnnplan/ir/sites.hpp>
@@ -10,5 +10,8 @@ namespace gnnplan {
 // Adds what layer L leaves to `graph.results`, and says whose rows and columns the ends of the model have: logits to
 // which every layer adds are sums across layers. False unless all `sums_across` of them make the logits.
 bool add_last_result(SiteGraph& graph, std::size_t sums_across);
+
+// The loss, or the output, that an operation makes of these logits.
+Site end_of(const Op& op, int logits);
 
 }  // namespace gnnplan

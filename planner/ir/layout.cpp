@@ -102,6 +102,7 @@ namespace {
 const Layout c_layout{Axes::parse("xz"), Axes::parse("y"), {}};
 const Layout r_layout{Axes::parse("xzy"), {}, {}};
 const Layout f_layout{Axes::parse("xz"), {}, {}};
+const Layout columns_layout{{}, Axes::parse("xzy"), {}};
 const Layout partial_layout{{}, {}, Axes::parse("xyz")};
 
 }  // namespace
@@ -109,6 +110,7 @@ const Layout partial_layout{{}, {}, Axes::parse("xyz")};
 Layout layout_c() { return c_layout; }
 Layout layout_f() { return f_layout; }
 Layout layout_r() { return r_layout; }
+Layout layout_columns() { return columns_layout; }
 Layout layout_replicated() { return {}; }
 Layout layout_partial() { return partial_layout; }
 

@@ -193,9 +193,9 @@ Collective collective_of(const Schedule& schedule, const Operation& operation, i
     });
 }
 
-bool moves_between_spaces(const Schedule& schedule, const Operation& operation) {
+bool moves_across_groups(const Schedule& schedule, const Operation& operation) {
     return answer(operation, false,
-                  [&](const auto& s) -> decltype(s.between_spaces(schedule)) { return s.between_spaces(schedule); });
+                  [&](const auto& s) -> decltype(s.across_groups(schedule)) { return s.across_groups(schedule); });
 }
 
 std::optional<TensorId> redistributed(const Operation& operation) {

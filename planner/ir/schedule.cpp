@@ -29,17 +29,6 @@ Block block_of(const Schedule& schedule, TensorId id, int rank) {
     return block_of(schedule, tensor_of(schedule, id), rank);
 }
 
-std::vector<TensorId> results_of(const Schedule& schedule) {
-    std::vector<TensorId> found;
-    for (const Step& step : schedule.steps) {
-        if (!logits_of(step.operation)) continue;
-        for (const TensorId id : operands_of(step.operation).writes) {
-            if (tensor_of(schedule, id).dtype == DType::f64) found.push_back(id);
-        }
-    }
-    return found;
-}
-
 void set_groups(Schedule& schedule, const std::vector<std::int64_t>& first) {
     ensure(schedule.grid.grouped() && first.size() == schedule.grid.groups.size(), "groups stay as many as they are");
     schedule.grid.groups = first;

@@ -1,7 +1,8 @@
-// The two halves of validating a schedule that look at one thing at a time: the table of tensors, and one step.
+// Parts of validating a schedule: the table of tensors, one step, and what both have to do with the loss.
 #pragma once
 
 #include <gnnplan/base/error.hpp>
+#include <gnnplan/ir/plan.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <string>
@@ -18,5 +19,8 @@ void check_tensors(const Schedule& schedule);
 
 // Checks the operands of the step's operation: ids, roles, types, shapes and layouts.
 void check_step(const Schedule& schedule, const Step& step);
+
+// Checks that labels are those of the problem's loss, and logits as wide as its last layer. `where`: the schedule.
+void validate_labels(const Schedule& schedule, const ProblemRecord& problem, const std::string& where);
 
 }  // namespace gnnplan

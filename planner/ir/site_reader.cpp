@@ -92,11 +92,8 @@ private:
             case OpKind::leaky_relu: return extend_pointwise(op);
             case OpKind::layer_norm:
             case OpKind::batch_norm: return add_norm(op);
-            case OpKind::softmax_cross_entropy:
-            case OpKind::output: break;
+            default: return {push(end_of(op, input_of(op).site))};
         }
-        const SiteKind kind = op.kind == OpKind::output ? SiteKind::output : SiteKind::loss;
-        return {push({kind, input_of(op).site, op.layer, op.width})};
     }
 
     Made add_input(const Op& op) {

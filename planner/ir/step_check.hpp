@@ -59,15 +59,23 @@ public:
         require(at(id).structure == matrix, "values are of the nonzeros of another matrix");
         require(partial.empty() || at(id).layout.partial == partial, "values are no sum over ranks");
     }
-    // One label, and one subset, for each row that a rank has logits of.
-    void labelled(TensorId logits, TensorId labels, TensorId subset) const {
+    // A class, or a bit for each column and whether it is known, and a subset for each row that a rank has logits of.
+    void labelled(TensorId logits, TensorId labels, TensorId subset, const std::optional<TensorId>& known) const {
         dense(logits), written(logits);
         with_role(labels, {Role::labels}), with_role(subset, {Role::subset});
-        for (const TensorId id : {labels, subset}) {
-            shaped(id, at(logits).rows, 1), in_layout(id, {at(logits).layout.rows, {}, {}});
-            require(at(id).space == at(logits).space, "labels and logits are about different rows");
-        }
+        of_rows(subset, logits);
+        const bool bits = at(labels).dtype == DType::bits;
+        bits ? of_elements(labels, logits) : of_rows(labels, logits);
+        if (!known) return;
+        require(bits, "only labels that are bits may be unknown");
+        with_role(*known, {Role::known_labels}), of_elements(*known, logits);
     }
+    // One value for each row of `matrix`, or for each of its elements, where it is.
+    void of_rows(TensorId id, TensorId matrix) const {
+        shaped(id, at(matrix).rows, 1), in_layout(id, {at(matrix).layout.rows, {}, {}});
+        require(at(id).space == at(matrix).space, "values are about other rows");
+    }
+    void of_elements(TensorId id, TensorId matrix) const { same_shape(id, matrix), in_layout(id, at(matrix).layout); }
     // A row of sums that every rank has a summand of.
     void scalar(TensorId id, std::int64_t columns) const {
         written(id), typed(id, DType::f64), shaped(id, 1, columns), in_layout(id, layout_partial());

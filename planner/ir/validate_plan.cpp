@@ -62,6 +62,7 @@ void validate(const Tensor& tensor, const ProblemRecord& problem, const std::str
             }
             break;
         case Role::labels:
+        case Role::known_labels: break;  // validate_labels() sees them
         case Role::subset:
         case Role::counts_as:
         case Role::vertices:
@@ -106,16 +107,6 @@ void validate_weights(const Schedule& schedule, const std::string& where) {
         const SpmmStep* spmm = product_of(step.operation);
         if (spmm != nullptr && spmm->program != Program::sum)
             refuse(where + ": step " + step.name, "it does not read the weights of edges, which the plan uses");
-    }
-}
-
-// Labels are below the number of classes: logits of another width would be read past their rows.
-void validate_logits(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
-    for (const Step& step : schedule.steps) {
-        const std::optional<TensorId> logits = logits_of(step.operation);
-        if (logits && tensor_of(schedule, *logits).columns != problem.model.widths.back()) {
-            refuse(where + ": step " + step.name, "its logits are not as wide as there are classes");
-        }
     }
 }
 
@@ -220,7 +211,7 @@ void validate(const Plan& plan) {
         validate_rounding(candidate, where + ".schedule");
         validate(candidate.schedule, plan.problem, where + ".schedule");
         if (plan.problem.graph.edge_weights) validate_weights(candidate.schedule, where + ".schedule");
-        validate_logits(candidate.schedule, plan.problem, where + ".schedule");
+        validate_labels(candidate.schedule, plan.problem, where + ".schedule");
         validate_end(candidate.schedule, plan.problem, where + ".schedule");
         validate_drawn(candidate.schedule, plan.problem, where + ".schedule");
         validate_transposed_edges(candidate.schedule, plan.problem, where + ".schedule");

@@ -35,6 +35,7 @@ public:
         Site& last = cut_.sites.back();
         if (last.kind == SiteKind::pointwise) last.activation = Activation::none, last.dropout = 0;
         Site ending{graph_.sites.back().kind, end, cut_.depth, last.width};
+        ending.loss = graph_.sites.back().loss, ending.rocauc = graph_.sites.back().rocauc;
         ending.rows_of = cut_.depth;
         ending.columns_of = last.columns_of;
         cut_.sites.push_back(ending);

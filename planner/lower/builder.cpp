@@ -129,17 +129,24 @@ TensorId Builder::features(Place place, int space) {
     return resident("H0" + suffix_of(rows) + suffix(place), Role::features, DType::f32, rows, width, layout_at(place));
 }
 
-TensorId Builder::per_row(Role role, TensorId of) {
-    const bool whole_group = rules_.places_differ() && !tensor(of).layout.rows.contains(Axis::y);
-    const Place place = whole_group ? Place::f : Place::r;
-    std::string name = role == Role::labels      ? "labels"
-                       : role == Role::subset    ? "subset"
-                       : role == Role::counts_as ? "counts_as"
-                                                 : "vertices";
+TensorId Builder::per_row(Role role, TensorId of, bool by_column) {
+    const Layout& layout = tensor(of).layout;
+    const bool all_rows = layout.rows.empty() && !layout.columns.empty();
+    const bool whole_group = rules_.places_differ() && !layout.rows.contains(Axis::y);
+    const Place place = !whole_group ? Place::r : by_column ? Place::c : Place::f;
+    std::string name = role == Role::labels         ? "labels"
+                       : role == Role::known_labels ? "known_labels"
+                       : role == Role::subset       ? "subset"
+                       : role == Role::counts_as    ? "counts_as"
+                                                    : "vertices";
     name += suffix_of(rows_of(of));
-    if (whole_group) name += suffix(place);
-    const DType dtype = role == Role::subset ? DType::u8 : role == Role::counts_as ? DType::f32 : DType::i32;
-    return resident(name, role, dtype, rows_of(of), 1, layout_at(place));
+    if (whole_group || all_rows) name += all_rows ? (by_column ? ".columns" : ".all") : suffix(place);
+    const DType dtype = by_column                 ? DType::bits
+                        : role == Role::subset    ? DType::u8
+                        : role == Role::counts_as ? DType::f32
+                                                  : DType::i32;
+    const Layout at = all_rows ? Layout{{}, by_column ? layout.columns : Axes(), {}} : layout_at(place);
+    return resident(name, role, dtype, rows_of(of), by_column ? tensor(of).columns : 1, at);
 }
 
 std::optional<TensorId> Builder::draw_keys(TensorId of) {

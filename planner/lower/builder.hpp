@@ -68,8 +68,9 @@ public:
     // Parameters of the model, by their index: matrices, and vectors.
     TensorId weight(int parameter) { return resident_parameter(parameter, Role::weight); }
     TensorId bias(int parameter) { return resident_parameter(parameter, Role::bias); }
-    // A label, subset, vertex number or weight in the loss (by `role`) for each row of `of`, where its rows are.
-    TensorId per_row(Role role, TensorId of);
+    // A label, subset, vertex number or weight in the loss (by `role`) for each row of `of`, where its rows are; or, of
+    // logits in R or C or by columns over all ranks, `by_column` a bit for each element.
+    TensorId per_row(Role role, TensorId of, bool by_column = false);
     // The numbers that key the draws of dropout in the rows of `of`; none where rows have the vertices' own numbers.
     std::optional<TensorId> draw_keys(TensorId of);
 

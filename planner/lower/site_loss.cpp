@@ -1,38 +1,66 @@
-// Softmax cross-entropy over the training vertices; in an evaluation, how many vertices of each part are right; in an
-// inference, the logits themselves.
+// Cross-entropy over the training vertices; in an evaluation, how many vertices of each part, or labels of theirs, are
+// right; in an inference, the logits themselves.
 #include "planner/lower/passes.hpp"
 
 namespace gnnplan::lower {
 namespace {
 
-void cross_entropy(Builder& builder, TensorId logits) {
-    const TensorId label = builder.per_row(Role::labels, logits);
-    const TensorId part = builder.per_row(Role::subset, logits);
+// What is known of the vertices of some logits.
+struct Known {
+    TensorId labels, subset;
+    std::optional<TensorId> known;
+
+    Known(Builder& builder, TensorId logits, Loss loss)
+        : labels(builder.per_row(Role::labels, logits, several_labels(loss))),
+          subset(builder.per_row(Role::subset, logits)) {
+        if (loss == Loss::masked_sigmoid) known = builder.per_row(Role::known_labels, logits, true);
+    }
+};
+
+void cross_entropy(Builder& builder, TensorId logits, Loss loss) {
+    const Known of(builder, logits, loss);
     const TensorId sum = builder.summand("loss", 1, 1, DType::f64);
     std::optional<TensorId> weights;
     if (builder.has_clones()) weights = builder.per_row(Role::counts_as, logits);
-    builder.step("loss", OpKind::softmax_cross_entropy, LossStep{logits, label, part, sum, weights});
-    builder.all_reduce("loss.all_reduce", sum, OpKind::softmax_cross_entropy);
+    const OpKind op = operation_of(loss);
+    builder.step("loss", op, LossStep{logits, of.labels, of.subset, sum, weights, of.known});
+    builder.all_reduce("loss.all_reduce", sum, op);
 }
 
-void score(Builder& builder, TensorId logits) {
-    const TensorId label = builder.per_row(Role::labels, logits);
-    const TensorId part = builder.per_row(Role::subset, logits);
-    const TensorId counts = builder.summand("correct", 1, ScoreStep::values, DType::f64);
-    builder.step("score", OpKind::softmax_cross_entropy, ScoreStep{logits, label, part, counts});
-    builder.all_reduce("score.all_reduce", counts, OpKind::softmax_cross_entropy);
+void score(Builder& builder, TensorId logits, Loss loss) {
+    const Known of(builder, logits, loss);
+    const std::int64_t numbers = several_labels(loss) ? ScoreStep::decided : ScoreStep::classified;
+    const TensorId counts = builder.summand("correct", 1, numbers + 1, DType::f64);
+    const OpKind op = operation_of(loss);
+    builder.step("score", op, ScoreStep{logits, of.labels, of.subset, counts, of.known});
+    builder.all_reduce("score.all_reduce", counts, op);
+}
+
+// A rank ranks the vertices by all logits of some labels.
+void rank(Builder& builder, TensorId logits, Loss loss) {
+    const OpKind op = operation_of(loss);
+    const std::int64_t columns = builder.tensor(logits).columns;
+    const TensorId whole = builder.beside("logits.columns", logits, columns, layout_columns());
+    builder.step("rank.redistribute", op, RedistributeStep{logits, whole});
+    const Known of(builder, whole, loss);
+    const TensorId order = builder.like("order", whole, DType::f64);
+    const TensorId sums = builder.summand("ranks", RankSumStep::rows, columns, DType::f64);
+    builder.step("rank", op, RankSumStep{whole, of.labels, of.subset, order, sums, of.known});
+    builder.all_reduce("rank.all_reduce", sums, op);
 }
 
 }  // namespace
 
+// An evaluation ends with the score: nothing takes the place of its logits, which a run may write.
 void forward_loss(Passes& passes, int id) {
     Builder& builder = passes.builder;
     const Site& site = passes.model.at(id);
     builder.begin(Pass::forward, site.layer);
+    Copies& copies = passes.value(site.input).copies;
+    if (!passes.training && site.rocauc) rank(builder, copies.at(copies.source_for(Place::r)), site.loss);
     const Place wanted = passes.training ? passes.rules.loss_place() : Place::r;
-    const TensorId logits =
-        builder.at(passes.value(site.input).copies, wanted, "forward.logits", "logits", OpKind::softmax_cross_entropy);
-    passes.training ? cross_entropy(builder, logits) : score(builder, logits);
+    const TensorId logits = builder.at(copies, wanted, "forward.logits", "logits", operation_of(site.loss));
+    passes.training ? cross_entropy(builder, logits, site.loss) : score(builder, logits, site.loss);
 }
 
 // The loss has put its gradient in place of the logits.

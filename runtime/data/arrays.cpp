@@ -72,6 +72,13 @@ void check_features(const Arrays& arrays) {
 void check_supervision(const Arrays& arrays) {
     check_length(arrays.label.size(), arrays.vertices, "labels", arrays.name);
     check_length(arrays.subset.size(), arrays.vertices, "entries of the split", arrays.name);
+    const LabelBits& bits = arrays.bits;
+    require(bits.empty() || arrays.label.empty(), "vertices have a class or several labels, not both", arrays.name);
+    require(bits.empty() || (bits.columns > 1 && bits.vertices == arrays.vertices),
+            "several labels are two or more for each vertex", arrays.name);
+    const auto bytes = bits.empty() ? 0 : (checked_multiply(bits.vertices, bits.columns) + 7) / 8;
+    check_length(bits.value.size(), bytes, "bytes of labels", arrays.name);
+    check_length(bits.known.size(), bytes, "bytes of known labels", arrays.name);
     for (const std::int32_t label : arrays.label)
         require(label >= -1, "label " + std::to_string(label) + " is negative", arrays.name);
     for (const std::uint8_t subset : arrays.subset)
@@ -97,11 +104,12 @@ Origin origin_of(Arrays arrays, bool edge_weights) {
                             columns = arrays.features](std::int64_t) mutable -> std::unique_ptr<FeatureSource> {
         return columns > 0 ? std::make_unique<ArrayFeatures>(std::move(values), columns) : nullptr;
     };
-    origin.read_supervision = [supervision = Supervision{std::move(arrays.label), std::move(arrays.subset)},
-                               where = arrays.name](const std::string& split, std::int64_t) mutable {
-        refuse_split(split, where);
-        return std::move(supervision);
-    };
+    origin.read_supervision =
+        [supervision = Supervision{std::move(arrays.label), std::move(arrays.subset), std::move(arrays.bits)},
+         where = arrays.name](const std::string& split, std::int64_t) mutable {
+            refuse_split(split, where);
+            return std::move(supervision);
+        };
     return origin;
 }
 

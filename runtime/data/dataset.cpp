@@ -94,13 +94,23 @@ void Dataset::cache_features() {
 
 void Dataset::release_features() { cache_ = {}; }
 
+Loss Dataset::loss() const {
+    if (label_bits_.empty()) return Loss::softmax;
+    return label_bits_.all_known() ? Loss::sigmoid : Loss::masked_sigmoid;
+}
+
+std::string Dataset::label_fingerprint() const {
+    if (!has_labels()) return {};
+    return label_bits_.empty() ? data::fingerprint(labels_) : data::fingerprint(label_bits_);
+}
+
 Fingerprints fingerprints_of(const Dataset& dataset) {
     Fingerprints of;
     of.graph = dataset.fingerprint();
     if (dataset.features() > 0 && !dataset.report().features_generated) {
         of.features = feature_fingerprint(dataset.feature_hash({0, dataset.vertices()}));
     }
-    if (!dataset.labels().empty()) of.labels = fingerprint(dataset.labels());
+    of.labels = dataset.label_fingerprint();
     if (!dataset.subset().empty()) of.split = fingerprint(dataset.subset());
     return of;
 }

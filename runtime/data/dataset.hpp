@@ -5,10 +5,12 @@
 #include "runtime/graph/arrays.hpp"
 #include "runtime/graph/csr.hpp"
 #include "runtime/graph/features.hpp"
+#include "runtime/graph/label_bits.hpp"
 #include "runtime/graph/order.hpp"
 #include "runtime/graph/subset.hpp"
 #include "runtime/read/parsed_graph.hpp"
 
+#include <gnnplan/base/loss.hpp>
 #include <gnnplan/base/range.hpp>
 #include <gnnplan/ir/plan.hpp>
 
@@ -38,6 +40,7 @@ struct DatasetOptions {
     std::string split = {};              // the folder under split/; empty takes the only one there is
     std::int64_t generate_features = 0;  // width to generate when the graph has no features
     std::int64_t generate_classes = 0;   // classes to generate when the graph has no labels
+    bool generate_several = false;       // as several labels a vertex
     std::uint64_t seed = 0;              // of generated features, labels and split
     FeatureNorm feature_norm = FeatureNorm::none;
     // Neighbours that layers draw of the prepared graph, from `seed` (runtime/sample); empty: none.
@@ -75,11 +78,19 @@ public:
     std::int64_t features() const { return features_ ? features_->columns() : 0; }
     std::int64_t classes() const { return classes_; }
 
-    const std::vector<std::int32_t>& labels() const { return labels_; }  // -1: unlabelled; empty: no labels
+    // The class of each vertex; -1: unlabelled; empty: no labels, or several for a vertex, which are bits.
+    const std::vector<std::int32_t>& labels() const { return labels_; }
+    const LabelBits& label_bits() const { return label_bits_; }
+    bool has_labels() const { return !labels_.empty() || !label_bits_.empty(); }
+    // The loss that fits the labels.
+    Loss loss() const;
+    std::string label_fingerprint() const;                               // "": no labels
     const std::vector<std::uint8_t>& subset() const { return subset_; }  // Subset; empty: no split
     std::int64_t subset_size(Subset subset) const { return subset == unused ? 0 : subset_size_[subset]; }
-    // The number of vertices of a subset that have a label; accuracies are over these. All training vertices have one.
+    // The number of vertices of a subset that have a label; scores are over these. All training vertices have a class.
     std::int64_t labelled(Subset subset) const { return subset == unused ? 0 : labelled_[subset]; }
+    // The number of labels of a subset's vertices that are known: a mean loss is over these.
+    std::int64_t known_labels(Subset subset) const { return subset == unused ? 0 : known_[subset]; }
 
     // Writes features (rows x columns) to out, row-major: element (i, j) of the block at out[i * stride + j]. `rows`
     // count in `order`; null or the identity: in the file. Clones are of one group. Streams them from the file, or
@@ -119,10 +130,12 @@ private:
     FeatureNorm feature_norm_ = FeatureNorm::none;
     std::vector<float> cache_;  // vertices x features, normalised; empty unless cached
     std::vector<std::int32_t> labels_;
+    LabelBits label_bits_;
     std::int64_t classes_ = 0;
     std::vector<std::uint8_t> subset_;
     std::int64_t subset_size_[3] = {0, 0, 0};
     std::int64_t labelled_[3] = {0, 0, 0};
+    std::int64_t known_[3] = {0, 0, 0};
 };
 
 // Opens an OGB raw folder, an .npz data set, a SciPy CSR .npz, Matrix Market, SNAP or CSV edge list, gzipped or not;
@@ -139,7 +152,7 @@ Dataset make_dataset(Arrays arrays, const DatasetOptions& options = {});
 // generated. Reads all features once, and throws ErrorCode::data when one is not finite.
 Fingerprints fingerprints_of(const Dataset& dataset);
 
-// Throws ErrorCode::data when there are no training vertices. That each has a label was found out by open_dataset().
+// Throws ErrorCode::data when there are no training vertices. That they have labels was found out by open_dataset().
 void check_training_set(const Dataset& dataset);
 
 }  // namespace gnnplan::data

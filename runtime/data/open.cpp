@@ -90,17 +90,25 @@ std::unique_ptr<FeatureSource> choose_features(std::unique_ptr<FeatureSource> ow
 
 void complete_supervision(Supervision& supervision, const FeatureSource* features, const DatasetOptions& options,
                           LoadReport& report) {
-    if (supervision.label.empty() && options.generate_classes > 0) {
+    if (!supervision.has_labels() && options.generate_classes > 0) {
         if (features == nullptr) {
             throw Error(ErrorCode::usage, "labels are generated from features, and there are none", report.path,
                         "give `features`, too");
         }
-        supervision.label = generate_labels(options.seed, *features, report.vertices, options.generate_classes);
+        const std::int64_t classes = options.generate_classes;
+        if (options.generate_several) {
+            supervision.bits = generate_label_bits(options.seed, *features, report.vertices, classes);
+        } else {
+            supervision.label = generate_labels(options.seed, *features, report.vertices, classes);
+        }
         report.labels_generated = true;
-        report.generated.push_back(std::to_string(options.generate_classes) + " classes (a linear map of features)");
+        report.generated.push_back(std::to_string(classes) +
+                                   (options.generate_several ? " labels a vertex (signs of a linear map of features)"
+                                                             : " classes (a linear map of features)"));
     }
-    if (supervision.subset.empty() && !supervision.label.empty()) {
-        supervision.subset = generate_split(options.seed, supervision.label);
+    if (supervision.subset.empty() && supervision.has_labels()) {
+        supervision.subset = generate_split(options.seed, supervision.vertices(),
+                                            [&](std::int64_t v) { return supervision.is_labelled(v); });
         report.split_generated = true;
         report.generated.emplace_back("a 60/20/20 split");
     }
@@ -110,7 +118,7 @@ void complete_supervision(Supervision& supervision, const FeatureSource* feature
 Supervision read_where_there(const Origin& origin, const DatasetOptions& options, LoadReport& report) {
     try {
         Supervision found = origin.read_supervision(options.split, report.vertices);
-        if (!found.label.empty() && !found.subset.empty()) return found;
+        if (found.has_labels() && !found.subset.empty()) return found;
     } catch (const Error& error) {
         report.remarks.push_back("no accuracies: " + std::string(error.what()));
     }
@@ -170,28 +178,37 @@ void Dataset::read_vertices(const Origin& origin) {
     } else {
         supervision = origin.read_supervision(options_.split, report_.vertices);
         complete_supervision(supervision, features_.get(), options_, report_);
-        if (!supervision.label.empty()) classes_ = check_classes(supervision, options_.generate_classes, report_.path);
-        if (const std::string unused = unused_classes(supervision); !unused.empty() && !report_.labels_generated)
-            report_.hints.push_back(unused);
+        if (supervision.has_labels()) classes_ = check_classes(supervision, options_.generate_classes, report_.path);
+        if (const std::string doubt = doubtful_classes(supervision); !doubt.empty() && !report_.labels_generated)
+            report_.hints.push_back(doubt);
     }
     labels_ = std::move(supervision.label);
+    label_bits_ = std::move(supervision.bits);
     subset_ = std::move(supervision.subset);
     count_subsets();
 }
 
 void Dataset::count_subsets() {
+    const bool all = label_bits_.all_known();
     for (std::size_t v = 0; v < subset_.size(); ++v) {
         const std::uint8_t subset = subset_[v];
         if (subset >= std::size(subset_size_)) continue;
         ++subset_size_[subset];
-        if (!labels_.empty() && labels_[v] >= 0) ++labelled_[subset];
+        std::int64_t known = 0;
+        if (!label_bits_.empty()) {
+            known = all ? label_bits_.columns : label_bits_.known_of(static_cast<std::int64_t>(v));
+        } else if (!labels_.empty()) {
+            known = labels_[v] >= 0 ? 1 : 0;
+        }
+        known_[subset] += known;
+        labelled_[subset] += known > 0 ? 1 : 0;
     }
-    if (labels_.empty() || (labelled(valid) == subset_size(valid) && labelled(test) == subset_size(test))) return;
+    if (!has_labels() || (labelled(valid) == subset_size(valid) && labelled(test) == subset_size(test))) return;
     const auto share = [&](Subset subset, const char* name) {
         return std::to_string(labelled(subset)) + " of " + std::to_string(subset_size(subset)) + " " + name;
     };
     report_.notes.push_back(share(valid, "validation") + " and " + share(test, "test") +
-                            " vertices have a label: accuracies are over these.");
+                            " vertices have a label: scores are over these.");
 }
 
 Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options) {

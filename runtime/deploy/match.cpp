@@ -79,6 +79,20 @@ FoundGraph found_in(const data::Dataset& dataset) {
     return {dataset.report(), dataset.fingerprint(), dataset.graph().symmetric};
 }
 
+// Labels that are all known are those of a loss that asks which are, too.
+void match_loss(Loss planned, const data::Dataset& dataset) {
+    const Loss found = dataset.loss();
+    if (planned == found || (planned == Loss::masked_sigmoid && found == Loss::sigmoid)) return;
+    const char* const has = found == Loss::softmax   ? "one class for each vertex"
+                            : found == Loss::sigmoid ? "several labels for each vertex"
+                                                     : "labels that are not known";
+    const char* const wants =
+        planned == Loss::softmax ? "one class for each vertex" : "several labels that are all known";
+    throw Error(ErrorCode::mismatch, std::string("the plan is for ") + wants + ", the data has " + has,
+                dataset.report().path,
+                std::string(plan_again) + ", or with `loss " + std::string(name_of(found)) + "`");
+}
+
 }  // namespace
 
 void match_features(const Plan& plan, const data::Dataset& dataset, std::uint64_t sum) {
@@ -95,6 +109,7 @@ data::DatasetOptions dataset_options(const Plan& plan, FeatureNorm feature_norm)
     // A plan of this very data may have more classes than the labels name, as its user declared.
     const bool labelled = plan.problem.task == Task::train;
     if (labelled) options.generate_classes = graph.exact ? plan.problem.model.widths.back() : graph.generated_classes;
+    options.generate_several = several_labels(plan.problem.model.loss);
     options.seed = graph.seed;
     options.fanout = plan.problem.fanout;
     options.drawn_weighted = draws_weighted(plan.candidates.front().schedule);
@@ -138,8 +153,9 @@ std::vector<std::string> match_data(const Plan& plan, const data::Dataset& datas
                     plan_again);
     }
     require_equal("classes", widths.back(), dataset.classes());
+    match_loss(plan.problem.model.loss, dataset);
     data::check_training_set(dataset);
-    require_same("labels", plan.fingerprints.labels, data::fingerprint(dataset.labels()), dataset);
+    require_same("labels", plan.fingerprints.labels, dataset.label_fingerprint(), dataset);
     require_same("training, validation and test vertices", plan.fingerprints.split, data::fingerprint(dataset.subset()),
                  dataset);
     return nonzeros();

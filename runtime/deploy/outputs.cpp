@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 
@@ -43,7 +44,7 @@ Range rows_of(const Schedule& schedule, int rank, Written written) {
 
 const Tensor& outputs_of(const Schedule& schedule) {
     if (schedule.output) return tensor_of(schedule, *schedule.output);
-    for (const Step& step : schedule.steps) {
+    for (const Step& step : schedule.steps | std::views::reverse) {
         const std::optional<TensorId> logits = logits_of(step.operation);
         if (logits && step.phase == Phase::evaluation) return tensor_of(schedule, *logits);
     }

@@ -47,62 +47,14 @@ Executor::Executor(const Schedule& schedule, std::shared_ptr<const NumberedCount
       store_(schedule, *counts_, rank_in(schedule, comm), device, tracker),
       world_(comm, traffic_),
       device_(device),
-      clock_(clock),
-      results_(results_of(schedule)) {
+      clock_(clock) {
+    for (const Step& step : schedule.steps) {
+        if (const auto* loss = std::get_if<LossStep>(&step.operation)) results_[loss->loss] = &loss_sum_;
+        if (const auto* score = std::get_if<ScoreStep>(&step.operation)) results_[score->counts] = &counts_of_scores_;
+        if (const auto* ranks = std::get_if<RankSumStep>(&step.operation)) results_[ranks->sums] = &rank_sums_;
+    }
     if (std::ranges::any_of(schedule.steps, [](const Step& step) { return in_background(step.operation); }))
         background_.emplace(world_);
-}
-
-// Calls write(rows, values) for the rows of a tensor's block, as many at a time as the device has room for.
-template <class T, class Write>
-void Executor::fill_rows(TensorId id, const Write& write) {
-    const Block block = store_.block(id);
-    const std::int64_t row_bytes = static_cast<std::int64_t>(sizeof(T)) * block.columns.size();
-    for (Range left = block.rows; !left.empty() && row_bytes > 0;) {
-        std::byte* place = store_.bytes(id) + (left.begin - block.rows.begin) * row_bytes;
-        const std::span<std::byte> room = device_.stage(place, static_cast<std::size_t>(left.size() * row_bytes));
-        const Range rows{left.begin, left.begin + static_cast<std::int64_t>(room.size()) / row_bytes};
-        ensure(!rows.empty(), "the device has no room for a row");
-        write(rows, reinterpret_cast<T*>(room.data()));
-        device_.send(static_cast<std::size_t>(rows.size() * row_bytes));
-        left.begin = rows.end;
-    }
-}
-
-void Executor::fill(TensorId id, const data::Dataset& dataset) {
-    const data::VertexOrder& order = counts_->order_of(of_groups(schedule(), tensor_of(schedule(), id).space));
-    const auto gather = [&]<class T>(T, const auto& all) {
-        fill_rows<T>(id, [&](Range rows, T* out) {
-            for (std::int64_t row = rows.begin; row < rows.end; ++row)
-                *out++ = all(static_cast<std::size_t>(order.vertex_at(row)));
-        });
-    };
-    switch (tensor_of(schedule(), id).role) {
-        case Role::features: {
-            if (dataset.features_in_shares()) break;
-            const Range columns = store_.block(id).columns;
-            fill_rows<float>(
-                id, [&](Range rows, float* out) { dataset.read_features(rows, columns, out, columns.size(), &order); });
-            break;
-        }
-        case Role::labels: gather(std::int32_t{}, [&](std::size_t v) { return dataset.labels()[v]; }); break;
-        case Role::subset: gather(std::uint8_t{}, [&](std::size_t v) { return dataset.subset()[v]; }); break;
-        case Role::vertices: gather(std::int32_t{}, [&](std::size_t v) { return static_cast<std::int32_t>(v); }); break;
-        case Role::counts_as:
-            fill_rows<float>(id, [&](Range rows, float* out) {
-                std::copy_n(counts_->clones()->counts_as.begin() + rows.begin, rows.size(), out);
-            });
-            break;
-        case Role::adjacency:
-        case Role::weight:
-        case Role::bias:
-        case Role::moment:
-        case Role::cached:
-        case Role::transient:
-        case Role::edges:
-        case Role::summands:
-        case Role::in_flight: break;
-    }
 }
 
 // All tensors, but for those that only steps of an epoch before the first one read.
@@ -153,11 +105,6 @@ void Executor::take_batches(std::shared_ptr<const NumberedCounts> counts, const 
     for (const TensorId id : filled(0)) {
         if (of_groups(schedule(), tensor_of(schedule(), id).space)) fill(id, dataset);
     }
-}
-
-void Executor::load(TensorId tensor, const std::function<void(Range rows, float* values)>& write) {
-    fill_rows<float>(tensor, write);
-    device_.finish();
 }
 
 std::vector<std::vector<ProductKernel>> Executor::choose_kernels(std::string_view wanted) {
@@ -215,12 +162,11 @@ void Executor::begin_anew() {
 
 // Loss and counts are taken as soon as they are summed: their memory is reused by later steps.
 void Executor::keep_results(const Operation& operation) {
-    for (const TensorId result : operands_of(operation).writes) {
-        if (std::ranges::find(results_, result) == results_.end()) continue;
-        const auto values = static_cast<std::size_t>(store_.block(result).count());
-        const std::span<double> kept =
-            values > 1 ? std::span<double>(scores_).first(values) : std::span<double>(&loss_sum_, 1);
-        device_.download(store_.bytes(result), std::as_writable_bytes(kept));
+    for (const TensorId written : operands_of(operation).writes) {
+        const auto result = results_.find(written);
+        if (result == results_.end()) continue;
+        result->second->resize(static_cast<std::size_t>(store_.block(written).count()));
+        device_.download(store_.bytes(written), std::as_writable_bytes(std::span(*result->second)));
     }
 }
 

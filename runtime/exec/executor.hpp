@@ -17,9 +17,8 @@
 #include "runtime/measure/clock.hpp"
 #include "runtime/measure/step_log.hpp"
 
-#include <array>
 #include <functional>
-#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -92,12 +91,11 @@ public:
     Block block(std::string_view tensor) const;
     Block block(TensorId tensor) const { return store_.block(tensor); }
 
-    // The results of the last pass: the sum of the cross-entropies of all training vertices, and how many vertices of
-    // train, valid and test were classified correctly.
-    double loss_sum() const { return loss_sum_; }
-    std::array<double, 3> correct() const { return {scores_[0], scores_[1], scores_[2]}; }
-    // The sum of the cross-entropies of the validation vertices; a NaN by plans of earlier versions.
-    double valid_loss_sum() const { return scores_[3]; }
+    // The results of the last pass: the sum of the cross-entropies of all training vertices, or of their labels, what
+    // ScoreStep counts, and the sums of RankSumStep; none of steps that have not run.
+    double loss_sum() const { return loss_sum_.empty() ? 0 : loss_sum_.front(); }
+    std::span<const double> counts() const { return counts_of_scores_; }
+    std::span<const double> rank_sums() const { return rank_sums_; }
 
 private:
     TensorId find(std::string_view tensor) const;
@@ -105,6 +103,8 @@ private:
     void fill(TensorId id, const data::Dataset& dataset);
     template <class T, class Write>
     void fill_rows(TensorId id, const Write& write);
+    template <class Bit>
+    void fill_bits(TensorId id, const Bit& bit);
     void keep_results(const Operation& operation);
 
     std::shared_ptr<const NumberedCounts> counts_;
@@ -118,9 +118,8 @@ private:
     measure::Clock& clock_;
     std::optional<Background> background_;  // where messages travel on
     std::int64_t epochs_run_ = 0;
-    std::vector<TensorId> results_;
-    double loss_sum_ = 0;
-    std::array<double, 4> scores_{0, 0, 0, std::numeric_limits<double>::quiet_NaN()};  // as ScoreStep counts
+    std::vector<double> loss_sum_, counts_of_scores_, rank_sums_;
+    std::map<TensorId, std::vector<double>*> results_;  // where to keep them
 };
 
 }  // namespace gnnplan::exec

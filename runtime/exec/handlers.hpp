@@ -66,6 +66,7 @@ void run_step(const NormStep& step, const StepContext& context);
 void run_step(const BatchNormStep& step, const StepContext& context);
 void run_step(const LossStep& step, const StepContext& context);
 void run_step(const ScoreStep& step, const StepContext& context);
+void run_step(const RankSumStep& step, const StepContext& context);
 void run_step(const UpdateStep& step, const StepContext& context);
 
 }  // namespace gnnplan::exec

@@ -2,7 +2,10 @@
 
 #include "runtime/graph/streams.hpp"
 
+#include <gnnplan/base/checked.hpp>
+
 #include <algorithm>
+#include <span>
 
 namespace gnnplan::data {
 namespace {
@@ -50,8 +53,11 @@ std::unique_ptr<FeatureSource> generate_features(std::uint64_t seed, std::int64_
     return std::make_unique<GeneratedFeatures>(seed, columns);
 }
 
-std::vector<std::int32_t> generate_labels(std::uint64_t seed, const FeatureSource& features, std::int64_t vertices,
-                                          std::int64_t classes) {
+namespace {
+
+// Calls take(v, scores) with a fixed random linear map of each vertex's features.
+void visit_scores(std::uint64_t seed, const FeatureSource& features, std::int64_t vertices, std::int64_t classes,
+                  const std::function<void(std::int64_t v, std::span<const float> scores)>& take) {
     const std::int64_t width = features.columns();
     const auto c = static_cast<std::size_t>(classes);
     std::vector<float> projection(static_cast<std::size_t>(width) * c);
@@ -59,7 +65,6 @@ std::vector<std::int32_t> generate_labels(std::uint64_t seed, const FeatureSourc
     for (std::int64_t j = 0; j < width; ++j) {
         fill_row(stream, j, {0, classes}, projection.data() + static_cast<std::size_t>(j) * c);
     }
-    std::vector<std::int32_t> labels(static_cast<std::size_t>(vertices));
     std::vector<float> score(c);
     features.visit_rows({0, vertices}, {0, width}, [&](std::int64_t v, const float* row) {
         std::fill(score.begin(), score.end(), 0.0F);
@@ -67,24 +72,54 @@ std::vector<std::int32_t> generate_labels(std::uint64_t seed, const FeatureSourc
             if (row[j] == 0.0F) continue;
             for (std::size_t k = 0; k < c; ++k) score[k] += row[j] * projection[j * c + k];
         }
-        const auto best = std::max_element(score.begin(), score.end()) - score.begin();
-        labels[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(best);
+        take(v, score);
+    });
+}
+
+}  // namespace
+
+std::vector<std::int32_t> generate_labels(std::uint64_t seed, const FeatureSource& features, std::int64_t vertices,
+                                          std::int64_t classes) {
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(vertices));
+    visit_scores(seed, features, vertices, classes, [&](std::int64_t v, std::span<const float> scores) {
+        labels[static_cast<std::size_t>(v)] =
+            static_cast<std::int32_t>(std::ranges::max_element(scores) - scores.begin());
     });
     return labels;
 }
 
-std::vector<std::uint8_t> generate_split(std::uint64_t seed, const std::vector<std::int32_t>& labels) {
-    std::vector<std::uint8_t> subset(labels.size(), 255);
-    for (std::size_t v = 0; v < labels.size(); ++v) {
-        if (labels[v] < 0) continue;
-        const double u = draw_unit(seed, split_stream, static_cast<std::int64_t>(v), 0);
-        subset[v] = u < 0.6 ? 0 : u < 0.8 ? 1 : 2;
+LabelBits generate_label_bits(std::uint64_t seed, const FeatureSource& features, std::int64_t vertices,
+                              std::int64_t classes) {
+    LabelBits bits{vertices, classes};
+    bits.value.resize(static_cast<std::size_t>((checked_multiply(vertices, classes) + 7) / 8));
+    visit_scores(seed, features, vertices, classes, [&](std::int64_t v, std::span<const float> scores) {
+        for (std::int64_t j = 0; j < classes; ++j) {
+            const std::int64_t at = v * classes + j;
+            const bool has = scores[static_cast<std::size_t>(j)] > 0;
+            if (has) bits.value[static_cast<std::size_t>(at / 8)] |= static_cast<std::uint8_t>(1U << (at % 8));
+        }
+    });
+    return bits;
+}
+
+std::vector<std::uint8_t> generate_split(std::uint64_t seed, std::int64_t vertices,
+                                         const std::function<bool(std::int64_t v)>& labelled) {
+    std::vector<std::uint8_t> subset(static_cast<std::size_t>(vertices), 255);
+    for (std::int64_t v = 0; v < vertices; ++v) {
+        if (!labelled(v)) continue;
+        const double u = draw_unit(seed, split_stream, v, 0);
+        subset[static_cast<std::size_t>(v)] = u < 0.6 ? 0 : u < 0.8 ? 1 : 2;
     }
     if (std::find(subset.begin(), subset.end(), 0) == subset.end()) {
         const auto first = std::find_if(subset.begin(), subset.end(), [](std::uint8_t s) { return s != 255; });
         if (first != subset.end()) *first = 0;
     }
     return subset;
+}
+
+std::vector<std::uint8_t> generate_split(std::uint64_t seed, const std::vector<std::int32_t>& labels) {
+    return generate_split(seed, std::ssize(labels),
+                          [&](std::int64_t v) { return labels[static_cast<std::size_t>(v)] >= 0; });
 }
 
 }  // namespace gnnplan::data

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/graph/edges.hpp"
+#include "runtime/graph/label_bits.hpp"
 
 #include <cstdint>
 #include <string>
@@ -17,6 +18,7 @@ struct Arrays {
     std::vector<float> feature;             // vertices x features, row-major, finite
     std::vector<std::int32_t> label = {};   // per vertex, -1 unlabelled; empty: no labels
     std::vector<std::uint8_t> subset = {};  // per vertex, Subset; empty: no split
+    LabelBits bits = {};                    // of vertices with several labels, in place of `label`
 };
 
 }  // namespace gnnplan::data

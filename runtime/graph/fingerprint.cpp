@@ -24,6 +24,13 @@ std::string fingerprint(const std::vector<std::int32_t>& labels) {
     return text_of(XXH3_64bits(labels.data(), labels.size() * sizeof labels[0]));
 }
 
+std::string fingerprint(const LabelBits& labels) {
+    const auto hash = [](const std::vector<std::uint8_t>& bits, std::uint64_t seed) {
+        return XXH3_64bits_withSeed(bits.data(), bits.size(), static_cast<XXH64_hash_t>(seed));
+    };
+    return text_of(hash(labels.known, hash(labels.value, static_cast<std::uint64_t>(labels.columns))));
+}
+
 std::string fingerprint(const std::vector<std::uint8_t>& subset) {
     return text_of(XXH3_64bits(subset.data(), subset.size()));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/graph/csr.hpp"
+#include "runtime/graph/label_bits.hpp"
 #include "runtime/graph/rows.hpp"
 
 #include <cstdint>
@@ -31,6 +32,7 @@ std::uint64_t imbalance_of_rows(const Csr& sources, const RowVertices& vertices,
 
 // Fingerprints of the labels, and of the subsets that the vertices are in.
 std::string fingerprint(const std::vector<std::int32_t>& labels);
+std::string fingerprint(const LabelBits& labels);
 std::string fingerprint(const std::vector<std::uint8_t>& subset);
 
 // The hash of row v of the features as the file has them, and the text of a sum of these over all rows. It is a sum so

@@ -91,24 +91,27 @@ void read_npz_labels(const ArrayArchive& archive, std::int64_t vertices, Supervi
     if (array.empty()) return;
     NpyReader reader = archive.open(array);
     const NpyHeader& header = reader.header();
-    if (!is_column(header)) {
-        reader.fail(
-            "one label per vertex, [N] or [N, 1], expected, found " + header.describe(),
-            "from one-hot rows save .argmax(axis=1); several labels for a vertex, and values to regress to, are "
-            "not supported");
+    const bool several = header.shape.size() == 2 && header.shape[1] > 1;
+    if (!is_column(header) && !several) {
+        reader.fail("one class per vertex, [N] or [N, 1], or several labels, [N, C], expected, found " +
+                    header.describe());
     }
     if (header.shape[0] != vertices)
         reader.fail(std::to_string(vertices) + " labels expected, found " + header.describe());
-    supervision.label.reserve(static_cast<std::size_t>(vertices));
+    if (several) reader.expect_dimensions(2);  // and not in Fortran order
+    const std::int64_t columns = several ? header.shape[1] : 1;
+    if (!several) supervision.label.reserve(static_cast<std::size_t>(vertices));
     std::vector<double> block;
     for (std::int64_t v = 0; v < vertices;) {
-        block.resize(static_cast<std::size_t>(std::min<std::int64_t>(vertices - v, 8192)));
+        const std::int64_t rows = std::min<std::int64_t>(vertices - v, std::max<std::int64_t>(1, 8192 / columns));
+        block.resize(static_cast<std::size_t>(rows * columns));
         reader.read_doubles(block);
-        for (const double value : block) {
-            supervision.add_label(value, [&](const std::string& what, const std::string& hint) {
+        for (std::int64_t i = 0; i < rows; ++i, ++v) {
+            const auto own = std::span<const double>(block).subspan(static_cast<std::size_t>(i * columns),
+                                                                    static_cast<std::size_t>(columns));
+            supervision.add_labels(own, [&](const std::string& what, const std::string& hint) {
                 reader.fail("vertex " + std::to_string(v) + ": " + what, hint);
             });
-            ++v;
         }
     }
     reader.finish();

@@ -47,14 +47,17 @@ Fail fail_at(const TextReader& reader) {
 void read_labels(const fs::path& path, std::int64_t vertices, Supervision& supervision) {
     TextReader reader(open_input(path));
     const Fail fail = fail_at(reader);
+    std::vector<double> labels;  // of a vertex
     std::string_view line;
     while (reader.next_line(line)) {
         if (reader.line_number() > vertices)
             reader.fail("more labels than the " + std::to_string(vertices) + " vertices");
         Fields fields(reader, line);
-        supervision.add_label(fields.number("label"), fail);
-        if (!fields.at_end()) reader.fail("more than one label per vertex is not supported");
+        labels.clear();
+        do labels.push_back(fields.number("label"));
+        while (!fields.at_end());
         fields.finish();
+        supervision.add_labels(labels, fail);
     }
     if (reader.line_number() != vertices) {
         reader.fail("the file ends after " + std::to_string(reader.line_number()) + " of " + std::to_string(vertices) +

@@ -109,7 +109,7 @@ std::vector<Fact> facts_of_data(const data::Dataset& dataset) {
     return {{"the graph", dataset.fingerprint()},
             {"the number of features", std::to_string(dataset.features())},
             {"the number of classes", std::to_string(dataset.classes())},
-            {"the labels", data::fingerprint(dataset.labels())},
+            {"the labels", dataset.label_fingerprint()},
             {"the split", data::fingerprint(dataset.subset())}};
 }
 

@@ -5,7 +5,7 @@
 #include "runtime/comm/staged.hpp"
 #include "runtime/infer/infer.hpp"
 #include "runtime/place/place.hpp"
-#include "runtime/run/accuracies.hpp"
+#include "runtime/run/judge_logits.hpp"
 #include "runtime/run/machine_state.hpp"
 #include "runtime/run/trace.hpp"
 #include "runtime/train/finished.hpp"
@@ -67,7 +67,7 @@ private:
     measure::SteadyClock clock_;
     place::Placement placement_;
     std::optional<TraceRecorder> recorder_;
-    std::optional<Accuracies> accuracies_;
+    Judgement judgement_;
 };
 
 // Binds this rank's threads unless told not to.
@@ -136,12 +136,12 @@ void Rank::hear_epochs(train::TrainHooks& hooks) const {
 // Logits are written, and an inference compares them with the labels where there are some.
 void Rank::use_logits(deploy::RunHooks& hooks) {
     const bool writes = shared_.settings.save_logits.has_value();
-    const bool judges = shared_.infers() && !shared_.dataset.labels().empty();
+    const bool judges = shared_.infers() && can_judge(shared_.dataset, shared_.plan.problem.model.widths.back());
     if (!writes && !judges) return;
     hooks.outputs = [this, writes, judges](const exec::Executor& executor, const deploy::OutputRows& rows) {
         const VertexMatrix logits{executor, deploy::outputs_of(executor.schedule()), rows, one_process()};
         if (writes) shared_.outputs.write_logits(comm_, logits);
-        if (judges) accuracies_ = accuracies_of(comm_, logits, shared_.dataset);
+        if (judges) judgement_ = judge_logits(comm_, logits, shared_.dataset);
     };
 }
 
@@ -180,7 +180,7 @@ RunReport Rank::infer() {
     const infer::InferOptions options =
         with_device(infer::InferOptions{shared_.options, shared_.outputs.layers_done()});
     RunReport report = infer::infer(comm_, shared_.plan, shared_.dataset, options, hooks, clock_);
-    report.accuracies = accuracies_;
+    report.judgement = judgement_;
     return report;
 }
 

@@ -58,9 +58,9 @@ void Course::add(const EpochRecord& record, const exec::ModelState& state) {
 
 void Course::end_when_patience_is_out() {
     if (!options_.patience || since_best_ < *options_.patience || is_over()) return;
-    const std::string better =
-        options_.best_by == BestBy::loss ? "lower validation loss" : "better validation accuracy";
-    end(Ending::patience, "no " + better + " in " + std::to_string(since_best_) + " evaluations");
+    const std::string better = options_.best_by == BestBy::loss ? "lower" : "better";
+    end(Ending::patience, "no " + better + " validation " + std::string(name_of(options_.best_by)) + " in " +
+                              std::to_string(since_best_) + " evaluations");
 }
 
 TrainingState Course::state(const exec::ModelState& state, const TuningLog& tuning) const {

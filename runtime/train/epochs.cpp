@@ -1,5 +1,6 @@
 #include "runtime/train/epochs.hpp"
 
+#include "runtime/data/judge.hpp"
 #include "runtime/deploy/model_values.hpp"
 
 #include <cmath>
@@ -36,7 +37,7 @@ EpochRecord Epochs::train(std::int64_t epoch) {
         course_.end(Ending::interrupted, stop.value_or("another rank was told to stop"));
     }
     record.loss = deployment_.executor().loss_sum() /
-                  static_cast<double>(dataset_.subset_size(data::train) * plan_.problem.losses_per_update());
+                  static_cast<double>(dataset_.known_labels(data::train) * plan_.problem.losses_per_update());
     // Summed over the ranks, so the same bits on all of them.
     if (!std::isfinite(record.loss)) course_.end(Ending::diverged, "the loss is no longer finite");
     if (course_.is_last(epoch)) check_weights();
@@ -72,17 +73,10 @@ void Epochs::evaluate(EpochRecord& record) {
     deployment_.measured().evaluation.add(deployment_.run(Phase::evaluation, record.epoch, false));
     wall_.evaluation_seconds += clock_.now() - start;
     ++wall_.evaluations;
-    const auto share = [&](data::Subset subset) -> std::optional<double> {
-        const std::int64_t judged = dataset_.labelled(subset);
-        if (judged == 0) return std::nullopt;
-        return deployment_.executor().correct()[subset] / static_cast<double>(judged);
-    };
-    record.train_accuracy = share(data::train);
-    record.valid_accuracy = share(data::valid);
-    record.test_accuracy = share(data::test);
-    const double valid_loss = deployment_.executor().valid_loss_sum();
-    if (record.valid_accuracy && std::isfinite(valid_loss))
-        record.valid_loss = valid_loss / static_cast<double>(dataset_.labelled(data::valid));
+    const exec::Executor& executor = deployment_.executor();
+    const data::Judged judged = data::judge(executor.counts(), executor.rank_sums(), dataset_);
+    record.judgement = judged.judgement;
+    record.valid_loss = judged.valid_loss;
 }
 
 void Epochs::finish(EpochRecord record, std::int64_t eval_every, const TuningLog& log) {

@@ -1,4 +1,4 @@
-// Several runs that differ in their seed, and how much their accuracies do.
+// Several runs that differ in their seed, and how much their scores do.
 #pragma once
 
 #include <gnnplan/ir/measurement.hpp>
@@ -14,6 +14,6 @@ namespace gnnplan::train {
 std::optional<double> goodness(const EpochRecord& epoch, BestBy by);
 // Judges a run of at least one epoch.
 SeedRun seed_run(std::uint64_t seed, const std::vector<EpochRecord>& epochs, BestBy by);
-AccuracySpreads spreads_of(std::span<const SeedRun> runs);
+std::array<Spreads, metrics.size()> spreads_of(std::span<const SeedRun> runs);
 
 }  // namespace gnnplan::train

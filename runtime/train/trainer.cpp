@@ -28,8 +28,8 @@ deploy::Use use_of(const Plan& plan, const TrainOptions& options, const data::Da
     passes.dropout = static_cast<float>(options.dropout);
     passes.input_dropout = static_cast<float>(options.features_dropout());
     passes.attention_dropout = static_cast<float>(options.attention_dropout);
-    const std::int64_t vertices = dataset.subset_size(data::train) * plan.problem.losses_per_update();
-    passes.inverse_training_count = vertices > 0 ? 1.0 / static_cast<double>(vertices) : 0;
+    const std::int64_t labels = dataset.known_labels(data::train) * plan.problem.losses_per_update();
+    passes.inverse_training_count = labels > 0 ? 1.0 / static_cast<double>(labels) : 0;
     passes.update.learning_rate = static_cast<float>(options.learning_rate);
     passes.update.weight_decay = static_cast<float>(options.weight_decay);
     passes.update.momentum = static_cast<float>(options.momentum);

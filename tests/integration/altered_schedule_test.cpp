@@ -94,7 +94,7 @@ TEST_F(AlteredValues, AreSeen) {
     wrong[0].epochs[1].bias[0][2] += 1e-3F;
     expect_refused(wrong);
     wrong = runs;
-    wrong[0].correct[2] += 1;
+    wrong[0].found[2] += 1;
     expect_refused(wrong);
     wrong = runs;
     wrong[0].valid_loss *= 1.01;

@@ -132,7 +132,7 @@ TEST_P(AutotuneSchemes, WhicheverWinsTheLossCurveIsTheSame) {
         expect_as_predicted(alone);
         expect_curve(alone, curve);
         EXPECT_EQ(report.measured.total_bytes, alone.measured.total_bytes);
-        EXPECT_EQ(report.epochs.back().test_accuracy, alone.epochs.back().test_accuracy);
+        EXPECT_EQ(report.epochs.back().judgement.accuracy.test, alone.epochs.back().judgement.accuracy.test);
     }
 }
 

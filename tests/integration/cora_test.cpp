@@ -53,7 +53,7 @@ TEST(Cora, MeanTestAccuracyOfTenSeeds) {
         comm::SelfCommunicator comm;
         measure::SteadyClock clock;
         const RunReport report = train::train(comm, plan, cora, options, {}, clock);
-        const double accuracy = report.epochs.back().test_accuracy.value();
+        const double accuracy = report.epochs.back().judgement.accuracy.test.value();
         sum += accuracy;
         squares += accuracy * accuracy;
     }

@@ -40,7 +40,7 @@ bool equal(const RankRun& a, const RankRun& b) {
         if (a.epochs[epoch].loss != b.epochs[epoch].loss || a.epochs[epoch].weight != b.epochs[epoch].weight)
             return false;
     }
-    return a.correct == b.correct;
+    return a.found == b.found;
 }
 
 // In how many of the orders every rank has the result of a host that computes with the same kernels.

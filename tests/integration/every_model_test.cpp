@@ -121,6 +121,14 @@ std::vector<Variant> variants() {
                         m.jk = JumpingKnowledge::concat;
                     }),
             variant("GatTwoHeadsBatchNorm", "gat", "", [](ModelRecord& m) { m.heads = 2, m.norm = Norm::batch; }),
+            variant("GcnSigmoid", "gcn", "", [](ModelRecord& m) { m.loss = Loss::sigmoid, m.rocauc = true; }),
+            variant("SageMeanMaskedSigmoidJk", "sage", "mean",
+                    [](ModelRecord& m) {
+                        m.loss = Loss::masked_sigmoid, m.rocauc = true, m.jk = JumpingKnowledge::concat;
+                        m.activation = Activation::elu;
+                    }),
+            variant("GatTwoHeadsMaskedSigmoid", "gat", "",
+                    [](ModelRecord& m) { m.heads = 2, m.loss = Loss::masked_sigmoid; }),
             variant("GcnPost", "gcn", "", [](ModelRecord& m) { m.post = {7}; }),
             variant("SageMeanPrePostResidual", "sage", "mean",
                     [](ModelRecord& m) {
@@ -168,7 +176,12 @@ std::vector<std::pair<TinyGraph, Network>> networks_of(const Variant& variant) {
         if (i % 2 == 1) network.dropout = 0.5F;
         if (i % 4 == 3) network.input_dropout = 0.25F;
         if (i % 4 > 1) network.attention_dropout = 0.4F;
-        all.emplace_back(graphs[i], network);
+        TinyGraph graph = graphs[i];
+        if (several_labels(variant.model.loss)) {
+            graph = with_several_labels(std::move(graph), variant.model.loss == Loss::masked_sigmoid);
+            if (graph.several.empty()) network.model.loss = Loss::softmax, network.model.rocauc = false;
+        }
+        all.emplace_back(std::move(graph), network);
     }
     return all;
 }

@@ -4,6 +4,7 @@
 #include <gnnplan/ir/traffic.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -23,21 +24,74 @@ double largest(const std::vector<double>& values) {
     return result;
 }
 
-// Correctly classified vertices of train, valid and test, and the losses of the validation vertices, without dropout.
-void expect_evaluation(const TestProblem& problem, const Parameters& parameters, Expected& expected) {
-    const LossAndGradient evaluated = loss_and_gradient(problem.serial(), {.known_moments = true}, parameters, 1);
+// Correctly classified vertices of train, valid and test, and the losses of the validation vertices.
+void expect_classes(const TestProblem& problem, const std::vector<double>& logits, Expected& expected) {
     const auto classes = problem.widths().back();
+    expected.found.assign(3, 0);
     for (std::int64_t v = 0; v < problem.dataset().vertices(); ++v) {
-        const auto row = evaluated.logits.begin() + v * classes;
+        const auto row = logits.begin() + v * classes;
         const std::uint8_t subset = problem.dataset().subset()[static_cast<std::size_t>(v)];
         const std::int32_t label = problem.dataset().labels()[static_cast<std::size_t>(v)];
         const auto largest = std::max_element(row, row + classes);
-        if (subset < 3 && largest - row == label) expected.correct[subset] += 1;
+        if (subset < 3 && largest - row == label) expected.found[subset] += 1;
         if (subset != data::valid || label < 0) continue;
         double sum = 0;
         for (auto z = row; z != row + classes; ++z) sum += std::exp(*z - *largest);
         expected.valid_loss += std::log(sum) - (row[label] - *largest);
     }
+}
+
+// A label that is known, of a vertex in a set.
+struct Judged {
+    double logit;
+    bool there;
+};
+
+// The three rows of one set in a column of sums of ranks.
+void expect_ranks(const std::vector<Judged>& judged, double near, std::size_t first, std::size_t stride,
+                  Expected& expected) {
+    for (const Judged& one : judged) {
+        for (auto* sums : {&expected.least_ranks, &expected.most_ranks}) (*sums)[first + (one.there ? 0 : stride)] += 1;
+        if (!one.there) continue;
+        double least = 1, most = 1;
+        for (const Judged& other : judged) {
+            const bool itself = &one == &other;
+            const double below = one.logit - other.logit;
+            least += itself ? 1 : below > near ? 2 : 0;
+            most += itself ? 1 : below >= -near ? 2 : 0;
+        }
+        expected.least_ranks[first + 2 * stride] += least;
+        expected.most_ranks[first + 2 * stride] += most;
+    }
+}
+
+// The same of several labels: found and there, found alone, there alone.
+void expect_labels(const TestProblem& problem, const std::vector<double>& logits, Expected& expected) {
+    const auto columns = static_cast<std::size_t>(problem.widths().back());
+    const std::vector<double>& labels = problem.serial().several;
+    const std::vector<std::uint8_t>& subset = problem.dataset().subset();
+    const double near = expected.relative * largest(logits);
+    expected.found.assign(9, 0);
+    expected.least_ranks.assign(9 * columns, 0), expected.most_ranks.assign(9 * columns, 0);
+    for (std::size_t j = 0; j < columns; ++j) {
+        std::array<std::vector<Judged>, 3> judged;
+        for (std::size_t v = 0; v < subset.size(); ++v) {
+            const double y = labels[v * columns + j], z = logits[v * columns + j];
+            if (subset[v] > 2 || std::isnan(y)) continue;
+            judged[subset[v]].push_back({z, y == 1});
+            if (z > 0 || y == 1) expected.found[3 * std::size_t{subset[v]} + (z > 0 ? (y == 1 ? 0 : 1) : 2)] += 1;
+            if (subset[v] == data::valid)
+                expected.valid_loss += std::max(z, 0.0) - z * y + std::log1p(std::exp(-std::abs(z)));
+        }
+        for (std::size_t s = 0; s < 3; ++s) expect_ranks(judged[s], near, 3 * s * columns + j, columns, expected);
+    }
+}
+
+void expect_evaluation(const TestProblem& problem, const Parameters& parameters, Expected& expected) {
+    const std::vector<double> logits =
+        loss_and_gradient(problem.serial(), {.known_moments = true}, parameters, 1).logits;
+    problem.serial().several.empty() ? expect_classes(problem, logits, expected)
+                                     : expect_labels(problem, logits, expected);
 }
 
 // The error that rounding leaves in a gradient whose terms cancel, as those of attention do where a vertex has one
@@ -154,8 +208,14 @@ void check_rank(const TestProblem& problem, const RankRun& run, const Expected& 
         SCOPED_TRACE(fmt::format("epoch {}", e + 1));
         check_epoch(problem, run.epochs[e], expected, e);
     }
-    EXPECT_EQ(run.correct, expected.correct);
+    EXPECT_EQ(run.found, expected.found);
     EXPECT_TRUE(close(run.valid_loss, expected.valid_loss, expected.relative));
+    const bool ranked = problem.network().model.rocauc;
+    ASSERT_EQ(run.ranks.size(), ranked ? expected.least_ranks.size() : 0);
+    for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+        EXPECT_GE(run.ranks[i], expected.least_ranks[i]) << i;
+        EXPECT_LE(run.ranks[i], expected.most_ranks[i]) << i;
+    }
 }
 
 void check_values(const TestProblem& problem, const std::vector<RankRun>& runs, const Expected& expected) {

@@ -20,8 +20,10 @@ namespace gnnplan::testing {
 // m and sqrt(v) are weighted means of the gradients and of their absolute values, so each moves by at most d.
 struct Expected {
     std::vector<SerialEpoch> epochs;
-    std::array<double, 3> correct{};
+    std::vector<double> found{};
     double valid_loss = 0;
+    // Sums of ranks, where logits that are as near as rounding leaves them may be in any order.
+    std::vector<double> least_ranks{}, most_ranks{};
     double relative = 0;
     std::vector<bool> running{};  // by vector of the model, whether no gradient but the rows themselves move it
 };

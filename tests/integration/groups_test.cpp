@@ -299,7 +299,7 @@ TEST_P(OnClones, AreChosenWhereTheyAreAskedFor) {
         EXPECT_EQ(deploy::byte_mismatch(report), std::nullopt);
         EXPECT_EQ(report.predicted.peak_bytes_per_rank, report.measured.peak_bytes_per_rank);
         EXPECT_EQ(report.predicted.peak_bytes_per_rank, plan.candidates.front().predicted.peak_bytes_per_rank);
-        EXPECT_TRUE(report.epochs.back().test_accuracy.has_value());
+        EXPECT_TRUE(report.epochs.back().judgement.accuracy.test.has_value());
     }
     const SelectResult exact_ones = select(problem.planner_problem(counts, 4), test_machine(), {});
     ASSERT_TRUE(exact_ones) << exact_ones.message;

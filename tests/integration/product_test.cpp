@@ -145,7 +145,7 @@ TEST_F(Product, LearnsAGeneratedGraphUnderMpirun) {
             plan_and_train(planted(), std::string("--hidden 16 --model ") + model, "--epochs 30 --autotune 0");
         check(report, 30);
         if (HasFatalFailure()) return;
-        EXPECT_GT(report.epochs.back().test_accuracy.value(), 0.35);  // one of five by chance
+        EXPECT_GT(report.epochs.back().judgement.accuracy.test.value(), 0.35);  // one of five by chance
     }
 }
 

@@ -15,7 +15,7 @@ exec::PassSettings pass_settings(const TestProblem& problem, std::uint32_t epoch
     settings.dropout = problem.network().dropout;
     settings.input_dropout = problem.network().input_dropout;
     settings.attention_dropout = problem.network().attention_dropout;
-    settings.inverse_training_count = 1.0 / static_cast<double>(problem.dataset().subset_size(data::train));
+    settings.inverse_training_count = 1.0 / static_cast<double>(problem.dataset().known_labels(data::train));
     settings.update.weight_decay = static_cast<float>(run_weight_decay);
     return settings;
 }
@@ -125,8 +125,10 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
         }
         executor.drain();
         run.evaluation = executor.run(Phase::evaluation, pass_settings(problem, 0, false));
-        run.correct = executor.correct();
-        run.valid_loss = executor.valid_loss_sum();
+        run.found.assign(executor.counts().begin(), executor.counts().end());
+        run.valid_loss = run.found.back();
+        run.found.pop_back();
+        run.ranks.assign(executor.rank_sums().begin(), executor.rank_sums().end());
     }
     const MemoryPlan memory = plan_memory(schedule, *counts, comm.rank());
     const bool on_host = !device->memory().accelerator;

@@ -30,8 +30,9 @@ struct RankRun {
     std::shared_ptr<const exec::GraphCounts> counts;  // of the graph as the schedule numbers it
     std::vector<measure::StepSample> setup;
     std::vector<RankEpoch> epochs;
-    std::array<double, 3> correct{};  // of the evaluation after the last epoch
-    double valid_loss = 0;            // of the validation vertices, added up, likewise
+    std::vector<double> found;  // of the evaluation after the last epoch, as ScoreStep counts
+    double valid_loss = 0;      // of the validation vertices, added up, likewise
+    std::vector<double> ranks;  // as RankSumStep, likewise
     std::vector<measure::StepSample> evaluation;
     std::vector<float> outputs;  // of an inference: whole rows of the vertices below
     std::vector<std::int64_t> vertices;

@@ -60,7 +60,7 @@ TEST(SoftmaxVectors, ExponentialOfEveryInstructionSet) {
                 std::vector<float> z(static_cast<std::size_t>(n), -200.0F);
                 z.front() = 0;
                 z.back() = x;
-                kernels->softmax_row(z.data(), n, 0, 1);
+                kernels->losses.softmax_row(z.data(), n, 0, 1);
                 const double e = std::exp(static_cast<double>(x));
                 const double want = x < -87.0F ? 0.0 : e / (1 + e);
                 ASSERT_NEAR(z.back(), want, 5 * 0x1p-23 * want) << kernels->name << ", e^" << x << ", " << n;
@@ -76,7 +76,7 @@ TEST(SoftmaxVectors, EveryInstructionSetTakesEveryWidth) {
             Owned got = Owned(1, n, 3).fill(random, 9);
             Owned want = got;
             const auto label = static_cast<std::int32_t>(random() % static_cast<std::uint64_t>(n));
-            const double loss = kernels->softmax_row(got.view().data, n, label, 0.25);
+            const double loss = kernels->losses.softmax_row(got.view().data, n, label, 0.25);
             const double loss_want = loss_of(reference_table(), want.view(), {&label, &training_split, 0.25});
             EXPECT_NEAR(loss, loss_want, 1e-6 * (1 + loss_want)) << kernels->name << ", " << n;
             ASSERT_EQ(difference(got, want, 1e-6), "") << kernels->name << ", " << n;

@@ -33,6 +33,10 @@ struct SoftmaxBackOf {
     std::span<float> gradient, of_beta;
 };
 
+struct LabelBitsOf {
+    std::span<const std::uint8_t> value, known;
+};
+
 // The memory of the first operand once more, where a kernel works in place.
 struct InPlace {};
 struct Address {
@@ -52,8 +56,8 @@ public:
     Operands(Device& device, bool prepares, bool narrows)
         : device_(device), prepares_(prepares), narrows_(narrows && device.memory().row_start_bytes == 4) {}
 
-    // As many rows as a matrix among the operands has, for lists that do not say how many they are.
-    std::int64_t rows = 0;
+    // As many rows and columns as a matrix among the operands has, for lists that do not say how many they are.
+    std::int64_t rows = 0, columns = 0;
     // The sparse matrix among the operands has this shape; lists of its vertices do not say how long they are.
     std::int64_t csr_rows = 0;
     std::int64_t csr_columns = 0;
@@ -147,6 +151,14 @@ public:
     }
     LossInput on(LossInput input) {
         input.label = list(input.label, rows);
+        input.split = list(input.split, rows);
+        input.weight = list(input.weight, rows);
+        return input;
+    }
+    LabelBits on(const LabelBitsOf& labels) { return {on(labels.value), on(labels.known)}; }
+    SigmoidInput on(SigmoidInput input) {
+        const std::int64_t bytes = (rows * columns + 7) / 8;
+        input.labels = {list(input.labels.value, bytes), list(input.labels.known, bytes)};
         input.split = list(input.split, rows);
         input.weight = list(input.weight, rows);
         return input;
@@ -247,7 +259,7 @@ private:
     template <class T>
     static void count_rows(Operands& on, const T& operand) {
         if constexpr (std::is_same_v<T, Matrix> || std::is_same_v<T, ConstMatrix>)
-            on.rows = std::max(on.rows, operand.rows);
+            on.rows = std::max(on.rows, operand.rows), on.columns = std::max(on.columns, operand.columns);
         if constexpr (std::is_same_v<T, Csr>) on.csr_rows = operand.rows, on.csr_columns = operand.columns;
     }
 

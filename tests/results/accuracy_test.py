@@ -99,7 +99,7 @@ def test(tools):
     check_nothing_to_judge(tools, "blind.npz")
     check_nothing_to_judge(tools, "blind")
     check_info(tools, "half.npz", [16, 8, 8])
-    require("8 of 16 validation and 8 of 16 test vertices have a label: accuracies are over these."
+    require("8 of 16 validation and 8 of 16 test vertices have a label: scores are over these."
             in tools.run("gnnplan", "graph info half"), "nothing says how many have a label")
     half.split = None  # a run splits it at random, and the data has none
     write_npz(half, tools / "nosplit.npz")

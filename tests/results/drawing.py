@@ -66,6 +66,11 @@ def draw_graph(draw, network):
         if draw.random() < 0.2:
             labels[v] = None
     labels[split["train"][0]] = classes - 1
+    if draw.random() < 0.4:  # several labels for each vertex, all known or not
+        unknown = draw.choice([0.0, 0.0, 0.3])
+        labels = [[None if draw.random() < unknown else draw.randrange(2) for _ in range(classes)]
+                  for _ in range(vertices)]
+        labels[split["train"][0]] = [1] * classes
     return Graph(vertices, listed, rows, labels, split, bool(network.get("edge_weights")))
 
 

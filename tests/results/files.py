@@ -54,12 +54,18 @@ def flat(rows):
     return [x for row in rows for x in row]
 
 
+def label_columns(graph):
+    """The labels of each vertex in a list."""
+    rows = [y if isinstance(y, list) else [y] for y in graph.labels]
+    return [[math.nan if y is None else y for y in row] for row in rows]
+
+
 def write_npz(graph, path):
     """A data set as an archive: edges, weights where it has some, features, labels (nan: none), and its split."""
     sources, targets = [e[0] for e in graph.listed], [e[1] for e in graph.listed]
     arrays = {"edge_index": npy_bytes("q", [2, len(sources)], sources + targets),
               "x": npy_bytes("f", [graph.vertices, len(graph.features[0])], flat(graph.features)),
-              "y": npy_bytes("d", [graph.vertices], [math.nan if y is None else y for y in graph.labels])}
+              "y": npy_bytes("d", [graph.vertices, len(label_columns(graph)[0])], flat(label_columns(graph)))}
     if graph.weighted:
         arrays["edge_weight"] = npy_bytes("f", [len(sources)], [e[2] for e in graph.listed])
     for name, vertices in (graph.split or {}).items():
@@ -75,7 +81,7 @@ def write_ogb(graph, folder):
     lines = {"raw/edge": [f"{u},{v}" for u, v, _ in graph.listed], "raw/num-node-list": [graph.vertices],
              "raw/num-edge-list": [len(graph.listed)],
              "raw/node-feat": [",".join(f"{x:.9g}" for x in row) for row in graph.features],
-             "raw/node-label": ["nan" if y is None else y for y in graph.labels]}
+             "raw/node-label": [",".join(map(str, row)) for row in label_columns(graph)]}
     for name, vertices in graph.split.items():
         lines[f"split/random/{name}"] = vertices
     for name, content in lines.items():

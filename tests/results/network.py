@@ -329,14 +329,25 @@ class Network:
         return mean_loss(self.outputs()[-1], self.graph)
 
 
+def has_several(graph):
+    return isinstance(graph.labels[0], list)
+
+
 def mean_loss(logits, graph):
-    def of(v):
+    def of_class(v):
         largest = max(logits[v])
         total = math.fsum(math.exp(z - largest) for z in logits[v])
         return math.log(total) + largest - logits[v][graph.labels[v]]
 
+    def of_label(z, y):
+        return max(z, 0.0) - z * y + math.log1p(math.exp(-abs(z)))
+
     training = graph.split["train"]
-    return math.fsum(map(of, training)) / len(training)
+    if not has_several(graph):
+        return math.fsum(map(of_class, training)) / len(training)
+    losses = [of_label(z, y) for v in training for z, y in zip(logits[v], graph.labels[v], strict=True)
+              if y is not None]
+    return math.fsum(losses) / len(losses)
 
 
 def accuracies(logits, graph):
@@ -346,4 +357,36 @@ def accuracies(logits, graph):
         judged = [v for v in vertices if graph.labels[v] is not None]
         right = sum(max(range(len(logits[v])), key=logits[v].__getitem__) == graph.labels[v] for v in judged)
         result[name] = right / len(judged) if judged else None
+    return result
+
+
+def f1_of(judged):
+    """Of logits and labels that are known: 2 TP / (2 TP + FP + FN)."""
+    right = sum(z > 0 and y == 1 for z, y in judged)
+    wrong = sum((z > 0) != (y == 1) for z, y in judged)
+    return 2 * right / (2 * right + wrong) if right + wrong else 1.0
+
+
+def rocauc_of(columns):
+    """The mean over columns that have both kinds of the share of pairs whose logits are in order, ties half."""
+    areas = []
+    for judged in columns:
+        there, absent = ([z for z, y in judged if y == kind] for kind in (1, 0))
+        if there and absent:
+            pairs = sum((a > b) + (a == b) / 2 for a in there for b in absent)
+            areas.append(pairs / (len(there) * len(absent)))
+    return math.fsum(areas) / len(areas) if areas else None
+
+
+def scores(logits, graph):
+    """What a report has of each set, by its keys; None where there is none."""
+    if not has_several(graph):
+        return {f"{name}_accuracy": value for name, value in accuracies(logits, graph).items()}
+    result = {}
+    for name, vertices in graph.split.items():
+        columns = [[(logits[v][j], graph.labels[v][j]) for v in vertices if graph.labels[v][j] is not None]
+                   for j in range(len(logits[0]))]
+        judged = [pair for column in columns for pair in column]
+        result[f"{name}_f1"] = f1_of(judged) if judged else None
+        result[f"{name}_rocauc"] = rocauc_of(columns)
     return result

@@ -11,7 +11,7 @@ import random
 
 from drawing import draw_graph, draw_network, draw_pins, draw_weights, flags_of
 from files import flat, read_embeddings, read_npy, read_weights, rounded, write_npz, write_ogb, write_weights
-from network import Network, accuracies, mean_loss
+from network import Network, has_several, scores
 from tools import Failed, Tools, require, run_test
 
 # Rounding acts as if each number had been read with an error of some units of float32's last place. This many runs with
@@ -74,7 +74,7 @@ class Drawn:
         self.task = self.draw.choice(["infer", "infer", "train"])
         self.asked = f"--task {self.task} {flags_of(self.network)}"
         if self.task == "train":
-            self.asked += " --optimizer sgd --epochs 1 --eval-every 1"
+            self.asked += " --optimizer sgd --epochs 1 --eval-every 1" + " --rocauc" * has_several(self.graph)
         elif self.draw.random() < 0.2:
             self.asked += " --fanout 1000"  # more than there are, so that all are drawn
         self.processes = bool(tools.mpirun) and self.ranks > 1 and self.draw.random() < 0.1
@@ -139,9 +139,10 @@ class Drawn:
         expected = Expected(self.draw, self.graph, self.network, after)
         if expected.clear:
             expected.compare(embeddings)
-        judged = accuracies(embeddings, self.graph)
-        require(all(epoch[f"{name}_accuracy"] == judged[name] for name in judged),
-                f"{epoch}, but embeddings say {judged}")
+        for key, value in scores(embeddings, self.graph).items():
+            found = epoch.get(key)
+            require((found is None) == (value is None) and (found is None or math.isclose(found, value, rel_tol=1e-12)),
+                    f"{key} is {found}, but embeddings say {value}")
 
     def compare_gradient(self, after, loss):
         step = {name: [a - b for a, b in zip(numbers(value), numbers(after[name]))]

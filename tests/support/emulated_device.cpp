@@ -112,6 +112,12 @@ template <class T>
 T* opened(T* address) {
     return EmulatedDevice::current->opened(address);
 }
+kernels::LabelBits opened(kernels::LabelBits labels) { return {opened(labels.value), opened(labels.known)}; }
+kernels::SigmoidInput opened(kernels::SigmoidInput input) {
+    input.labels = opened(input.labels);
+    input.split = opened(input.split), input.weight = opened(input.weight);
+    return input;
+}
 template <class T>
 kernels::Dense<T> opened(kernels::Dense<T> matrix) {
     matrix.data = opened(matrix.data);
@@ -260,6 +266,10 @@ constexpr Table queued_table = {
     .softmax_gradient = Queued<&Table::softmax_gradient>::call,
     .count_correct = Queued<&Table::count_correct>::call,
     .cross_entropy = Queued<&Table::cross_entropy>::call,
+    .sigmoid_cross_entropy = Queued<&Table::sigmoid_cross_entropy>::call,
+    .count_labels = Queued<&Table::count_labels>::call,
+    .label_loss = Queued<&Table::label_loss>::call,
+    .rank_sums = Queued<&Table::rank_sums>::call,
     .norm_moment = Queued<&Table::norm_moment>::call,
     .norm_rows = Queued<&Table::norm_rows>::call,
     .norm_sums = Queued<&Table::norm_sums>::call,

@@ -365,6 +365,8 @@ private:
             case OpKind::batch_norm: return normalised(op);
             case OpKind::input:
             case OpKind::softmax_cross_entropy:
+            case OpKind::sigmoid_cross_entropy:
+            case OpKind::masked_sigmoid_cross_entropy:
             case OpKind::output: break;
         }
         return x;
@@ -403,6 +405,8 @@ private:
             case OpKind::batch_norm: return arrive(back_from_norm(op, g, of_parameters));
             case OpKind::input:
             case OpKind::softmax_cross_entropy:
+            case OpKind::sigmoid_cross_entropy:
+            case OpKind::masked_sigmoid_cross_entropy:
             case OpKind::output: return;
         }
     }
@@ -416,8 +420,28 @@ private:
     std::vector<Values> gradients_;  // of each value, the sum of what has arrived
 };
 
+// The same of several labels: each that is known has a loss.
+double sigmoid_cross_entropy(const SerialProblem& problem, const Values& logits, Values& gradient) {
+    const std::int64_t columns = problem.widths.back();
+    const auto counts = [&](std::size_t i) {
+        return problem.training[i / at(columns)] == 1 && !std::isnan(problem.several[i]);
+    };
+    double count = static_cast<double>(problem.counted * columns), loss = 0;
+    for (std::size_t i = 0; i < logits.size() && problem.counted == 0; ++i) count += counts(i) ? 1 : 0;
+    gradient.assign(logits.size(), 0.0);
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+        if (!counts(i)) continue;
+        const double weight = problem.counts_as.empty() ? 1 : problem.counts_as[i / at(columns)];
+        const double z = logits[i], y = problem.several[i];
+        loss += weight * (std::max(z, 0.0) - z * y + std::log1p(std::exp(-std::abs(z))));
+        gradient[i] = weight * (1 / (1 + std::exp(-z)) - y) / count;
+    }
+    return loss / count;
+}
+
 // Loss, and the gradient of the logits.
 double cross_entropy(const SerialProblem& problem, const Values& logits, Values& gradient) {
+    if (!problem.several.empty()) return sigmoid_cross_entropy(problem, logits, gradient);
     const std::int64_t classes = problem.widths.back();
     const auto trains = std::count(problem.training.begin(), problem.training.end(), 1);
     const double count = static_cast<double>(problem.counted > 0 ? problem.counted : trains);

@@ -43,6 +43,7 @@ struct SerialProblem {
     std::vector<SparseMatrix> drawn;     // by layer, what stands for it there; empty: nothing does
     std::vector<double> features;        // N x f_0, row-major
     std::vector<std::int32_t> labels;    // per vertex; -1 where unlabelled
+    std::vector<double> several = {};    // N x f_L, 0, 1 or NaN (not known), in place of `labels`; empty: classes
     std::vector<std::uint8_t> training;  // per vertex; 1 where the vertex trains
     std::vector<std::int64_t> widths;    // f_0 .. f_L
     bool bias = false;

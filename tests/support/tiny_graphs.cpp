@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <set>
 
 namespace gnnplan::testing {
@@ -182,12 +183,25 @@ SparseMatrix forward_matrix(const TinyGraph& graph, const models::MatrixForm& fo
 
 }  // namespace
 
+TinyGraph with_several_labels(TinyGraph graph, bool masked) {
+    if (graph.classes < 2) return graph;
+    for (std::int64_t v = 0; v < graph.vertices; ++v) {
+        for (std::int64_t j = 0; j < graph.classes; ++j) {
+            const std::int64_t draw = (v * 7919 + j * 104729 + v * j * 31) % 1009;
+            const bool unknown = masked && j > 0 && draw % 4 == 1;
+            graph.several.push_back(unknown ? std::numeric_limits<double>::quiet_NaN() : draw % 3 == 0 ? 1 : 0);
+        }
+    }
+    return graph;
+}
+
 SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias,
                              const models::MatrixForm& form, ModelRecord model) {
     SerialProblem problem;
     problem.forward = forward_matrix(graph, form);
     problem.features.assign(graph.feature.begin(), graph.feature.end());
     problem.labels = graph.labels;
+    problem.several = graph.several;
     for (const std::uint8_t subset : graph.subset) problem.training.push_back(subset == 0 ? 1 : 0);
     problem.widths = widths;
     problem.bias = bias;

@@ -25,6 +25,7 @@ struct TinyGraph {
     std::vector<std::uint8_t> subset;  // 0 train, 1 valid, 2 test, 255 none; at least one vertex trains
     std::vector<float> weights = {};   // of each edge, in a weighted graph
     bool weighted = false;
+    std::vector<double> several = {};  // vertices x classes, 0, 1 or NaN (not known), in place of `labels`
 };
 
 // Each of `vertices` x (vertices - 1) directed edges with the chance degree / (vertices - 1).
@@ -49,6 +50,9 @@ std::vector<TinyGraph> tiny_graphs();
 TinyGraph with_weights(TinyGraph graph, bool symmetric);
 // All of the above so; of the symmetric ones the star's are not.
 std::vector<TinyGraph> weighted_tiny_graphs();
+
+// With several labels for each vertex, some of them not known if `masked`; as it is where there is one class.
+TinyGraph with_several_labels(TinyGraph graph, bool masked);
 
 // A GCN on the graph unless another model is given. `widths` begins with graph.features and ends with graph.classes.
 SerialProblem serial_problem(const TinyGraph& graph, const std::vector<std::int64_t>& widths, bool bias,

@@ -1,6 +1,7 @@
 // The OGB raw folder format: gzipped CSV files, one line per edge or vertex.
 #include <zlib.h>
 
+#include <cmath>
 #include <fstream>
 #include <stdexcept>
 
@@ -41,6 +42,12 @@ std::string feature_lines(const TinyGraph& graph) {
 
 std::string label_lines(const TinyGraph& graph) {
     std::string text;
+    for (std::size_t i = 0; i < graph.several.size(); ++i) {
+        const bool last = (static_cast<std::int64_t>(i) + 1) % graph.classes == 0;
+        text += (std::isnan(graph.several[i]) ? std::string("nan") : fmt::format("{}", graph.several[i])) +
+                (last ? '\n' : ',');
+    }
+    if (!text.empty()) return text;
     for (const std::int32_t label : graph.labels) text += label < 0 ? std::string("nan\n") : fmt::format("{}\n", label);
     return text;
 }

@@ -114,7 +114,7 @@ protected:
         checkpoint.facts = {{"--seed", "7"}};
         checkpoint.state.epoch = 1;
         checkpoint.state.tensors = {{"layers.1.weight", {2, 3}, {1, 2, 3, 4, 5, 6}}, {"layers.1.bias", {3}, {1, 2, 3}}};
-        checkpoint.state.epochs = {{1, 2.5, {}, {}, {}, 0.25}};
+        checkpoint.state.epochs = {{1, 2.5, {}, 0.25}};
         write_text(newest_, io::write_checkpoint(checkpoint));
         write_text(weights_, io::write_weights(checkpoint.state.tensors));
     }

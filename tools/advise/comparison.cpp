@@ -61,7 +61,7 @@ Words settings_of(const std::optional<RunSettings>& settings) {
             {"input dropout", fmt::format("{}", settings->input_dropout)},
             {"feature normalisation", settings->feature_norm},
             {"best weights kept", yes_or_no(settings->keep_best)},
-            {"best by", settings->best_by == BestBy::loss ? "loss" : "accuracy"},
+            {"best by", std::string(io::name_of(settings->best_by))},
             {"patience", settings->patience ? std::to_string(*settings->patience) : "none"},
             {"first weights", settings->first_weights.value_or("drawn")}};
 }

@@ -18,6 +18,7 @@ std::string layout_name(const Layout& layout) {
     if (layout == layout_r()) return "R";
     if (layout == layout_replicated()) return "replicated";
     if (layout == layout_partial()) return "partial sums";
+    if (layout == layout_columns()) return "whole columns";
     return "rows " + layout.rows.text() + " columns " + layout.columns.text();
 }
 
@@ -33,9 +34,7 @@ std::string section_of(const Step& step, const std::string& previous) {
     const Origin& origin = step.origin;
     if (origin.op == OpKind::dropout || origin.layer == 0) return previous.empty() ? "input" : previous;
     if (origin.pass == Pass::keep) return previous;
-    const bool of_loss = origin.op == OpKind::softmax_cross_entropy && logits_of(step.operation);
-    if (of_loss) return std::string(kind_of(step.operation));
-    if (origin.op == OpKind::softmax_cross_entropy) return previous;
+    if (is_loss(origin.op)) return logits_of(step.operation) ? std::string(kind_of(step.operation)) : previous;
     return std::string(origin.pass == Pass::forward ? "forward" : "backward") + ", layer " +
            std::to_string(origin.layer);
 }

@@ -26,12 +26,13 @@ namespace {
 // The model with stand-ins for its widths, which are known when the graph is read.
 OpGraph ops_before_widths(ModelRecord model) {
     model.widths = {1, std::max(1, model.heads), 1};
+    model.rocauc = false;  // which the loss decides
     return models::build(model);
 }
 
 // Labels are generated for training where there are none.
 std::unique_ptr<data::Dataset> read_dataset(const Shape& shape, const GraphReading& reading,
-                                            const ProblemRecord& record, bool self_loops) {
+                                            const ProblemRecord& record, bool self_loops, std::optional<Loss> loss) {
     const bool labelled = record.task == Task::train;
     const bool weighs_draws = question::reads_values(ops_before_widths(record.model));
     if (!io::is_there(shape.graph)) {
@@ -48,6 +49,7 @@ std::unique_ptr<data::Dataset> read_dataset(const Shape& shape, const GraphReadi
     options.drawn_weighted = weighs_draws;
     options.seed = reading.seed;
     options.generate_features = shape.widths.empty() ? shape.features.value_or(0) : shape.widths.front();
+    options.generate_several = several_labels(loss.value_or(Loss::softmax));
     if (labelled) options.generate_classes = shape.widths.empty() ? shape.classes.value_or(0) : shape.widths.back();
     use_available_threads();
     auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
@@ -116,6 +118,20 @@ void check_counted(const Shape& shape) {
     }
 }
 
+// The loss that fits the labels of the data, if there are any, or else the one asked for.
+Loss loss_for(const data::Dataset& dataset, Task task, std::optional<Loss> asked) {
+    if (task != Task::train || !dataset.has_labels()) return asked.value_or(Loss::softmax);
+    const Loss found = dataset.loss();
+    const auto masks = [](Loss loss) { return loss == Loss::masked_sigmoid; };
+    if (!asked || asked == found || (masks(*asked) && found == Loss::sigmoid)) return asked.value_or(found);
+    const std::string has = found == Loss::softmax ? "one class for each vertex"
+                            : masks(found)         ? "several labels for each vertex, not all of which are known"
+                                                   : "several labels for each vertex";
+    throw Error(ErrorCode::usage, "the data has " + has, "`loss`",
+                found == Loss::softmax ? "save a column of 0 and 1 for each class, or leave `loss` out"
+                                       : "leave it out: the data says which loss fits");
+}
+
 // How the graph is read.
 void take_reading(GraphRecord& record, const GraphReading& reading) {
     record.edge_weights = reading.edge_weights;
@@ -132,7 +148,7 @@ void take_shape(ProblemRecord& record, const LoadedProblem& loaded, const Shape&
 }
 
 void take_dataset(LoadedProblem& loaded, ProblemRecord record, const Shape& shape, const GraphReading& reading,
-                  const models::MatrixForm& form) {
+                  const models::MatrixForm& form, std::optional<Loss> loss) {
     const data::Dataset& dataset = *loaded.dataset;
     const data::LoadReport& report = dataset.report();
     if (record.task == Task::train && !dataset.subset().empty()) data::check_training_set(dataset);
@@ -142,6 +158,7 @@ void take_dataset(LoadedProblem& loaded, ProblemRecord record, const Shape& shap
     record.graph.index_base = reading.index_base == data::IndexBase::unsaid ? 0 : report.index_base;
     record.graph.generated_features = report.features_generated ? dataset.features() : 0;
     record.graph.generated_classes = report.labels_generated ? dataset.classes() : 0;
+    record.model.loss = loss_for(dataset, record.task, loss);
     loaded.features = dataset.features();
     loaded.classes = dataset.classes();
     take_shape(record, loaded, shape);
@@ -153,7 +170,8 @@ void take_dataset(LoadedProblem& loaded, ProblemRecord record, const Shape& shap
         loaded.problem.listing.features = {dataset.features(), files->text(), files->most_readers()};
 }
 
-void take_sizes(LoadedProblem& loaded, ProblemRecord record, const Shape& shape, const GraphReading& reading) {
+void take_sizes(LoadedProblem& loaded, ProblemRecord record, const Shape& shape, const GraphReading& reading,
+                std::optional<Loss> loss) {
     if (reading.index_base != data::IndexBase::unsaid) {
         throw Error(ErrorCode::usage, "there is no edge list to read", "`index-base`", "give `graph PATH`");
     }
@@ -162,6 +180,8 @@ void take_sizes(LoadedProblem& loaded, ProblemRecord record, const Shape& shape,
                     "count them in `nonzeros`, and add `symmetric`");
     }
     const GraphSizes sizes = graph_sizes(symmetrised(shape, reading));
+    const bool several = record.task == Task::train && sizes.several_labels;
+    record.model.loss = loss.value_or(several ? Loss::sigmoid : Loss::softmax);
     loaded.features = sizes.features;
     loaded.classes = sizes.classes;
     take_shape(record, loaded, shape);
@@ -226,6 +246,9 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
     ProblemRecord& record = graph.record;
     record.task = network.task;
     record.model = network.model;
+    // What a network is trained and judged by is nothing to an inference.
+    if (record.task == Task::train) graph.loss = network.loss;
+    record.model.rocauc = record.model.rocauc && record.task == Task::train;
     record.model.aggregator = models::find(record.model.name, record.model.aggregator).name;
     record.fanout = fanout_of(network, shape);
     record.batches = network.batches;
@@ -242,7 +265,7 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
         return graph;
     }
     check_counted(shape);
-    graph.dataset = read_dataset(shape, reading, record, graph.form.self_loops);
+    graph.dataset = read_dataset(shape, reading, record, graph.form.self_loops, network.loss);
     graph.notes = notes_on(shape.graph, graph.dataset->report());
     return graph;
 }
@@ -253,9 +276,9 @@ LoadedProblem problem_on(ReadGraph graph, const Shape& shape, const GraphReading
     loaded.notes = std::move(graph.notes);
     take_reading(graph.record.graph, reading);
     if (loaded.dataset) {
-        take_dataset(loaded, std::move(graph.record), shape, reading, graph.form);
+        take_dataset(loaded, std::move(graph.record), shape, reading, graph.form, graph.loss);
     } else {
-        take_sizes(loaded, std::move(graph.record), shape, reading);
+        take_sizes(loaded, std::move(graph.record), shape, reading, graph.loss);
     }
     return loaded;
 }

@@ -52,6 +52,7 @@ struct Network {
     std::optional<Loading> loading;    // unset: in shares for inference, whole for training
     std::vector<std::int64_t> fanout;  // in-neighbours that each layer draws, or one number for all; empty: all of them
     std::optional<Batches> batches;    // that updates are of, but for their seed; unset: updates are of the graph
+    std::optional<Loss> loss = {};     // unset: the one that fits the labels
 };
 
 bool is_card(const std::string& selector);
@@ -66,6 +67,7 @@ std::vector<std::int64_t> widths_of(const Shape& shape, std::int64_t features, s
 // A graph that was read, with self loops if the model wants them, or sizes that stand for one.
 struct ReadGraph {
     ProblemRecord record;  // task, model, loading and fanout
+    std::optional<Loss> loss;
     models::MatrixForm form;
     std::unique_ptr<data::Dataset> dataset;  // null: sizes
     std::vector<std::string> notes;          // what was found, for the user: whole lines

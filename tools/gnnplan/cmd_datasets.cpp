@@ -70,7 +70,8 @@ int show_dataset(const Context&, const ListOptions& options) {
         "{}\nfeatures   {}\nclasses    {}\ntraining   {}\nsource     {}\n",
         catalog::selector_of(card), card.variant, format_count(card.vertices), card.rounded ? " (rounded)" : "",
         format_count(card.edges), format_count(card.nonzeros), card.symmetric ? "yes" : "no", cell(card.features),
-        cell(card.classes), cell(card.training_vertices.value_or(0)), card.source);
+        cell(card.classes) + (card.several_labels ? ", several of which a vertex may have" : ""),
+        cell(card.training_vertices.value_or(0)), card.source);
     if (!card.replication.empty()) out += "cuts       " + cuts_text(card) + "\n";
     if (!card.note.empty()) out += "note       " + card.note + "\n";
     for (const catalog::Card& other : catalog::variants_of(card.name)) {

@@ -169,8 +169,8 @@ std::string plan_header(const ProblemRecord& problem, const Machine& machine, co
     search += over > 0 ? fmt::format(", {} over memory", format_count(over)) : ", none over memory";
     const std::string buffer = buffer_text(selection.plan);
     return answer_line(selection) + labelled("graph", graph_line(problem)) +
-           labelled("model", fmt::format("{} {}, {}", model_text(problem.model), widths_text(problem.model.widths),
-                                         ranks_text(problem.ranks, machine))) +
+           labelled("model", fmt::format("{} {}{}, {}", model_text(problem.model), widths_text(problem.model.widths),
+                                         loss_text(problem.model), ranks_text(problem.ranks, machine))) +
            labelled("machine", fmt::format("{} per rank   {}", memory_allowed(selection), machine_line(machine))) +
            labelled("search", search) + (buffer.empty() ? "" : labelled("buffers", buffer));
 }

@@ -323,6 +323,21 @@ void add_layer_flags(CLI::App& command, ModelFlags& model) {
     command.add_flag("--bias", model.bias, "Give every layer a bias");
 }
 
+void add_loss_flags(CLI::App& command, ModelFlags& model) {
+    command
+        .add_option(
+            "--loss", model.loss,
+            "The cross-entropy that training makes smaller: of one class for each vertex (softmax), of several labels "
+            "(sigmoid), or of those of them that are known (masked-sigmoid); default: what the data has, for "
+            "sizes softmax")
+        ->check(CLI::IsMember({"softmax", "sigmoid", "masked-sigmoid"}))
+        ->type_name("softmax|sigmoid|masked-sigmoid");
+    command.add_flag(
+        "--rocauc", model.rocauc,
+        "In training, evaluate several labels by the area under the ROC curve, too, exactly and with ties: the mean "
+        "over the labels that some vertices have and others have not");
+}
+
 void add_machine_flags(CLI::App& command, ProblemFlags& flags) {
     command
         .add_option("--machine", flags.machine,
@@ -352,6 +367,7 @@ void add_problem_flags(CLI::App& command, ProblemFlags& flags) {
     add_model_flags(command, flags.model);
     add_attention_flags(command, flags.model);
     add_layer_flags(command, flags.model);
+    add_loss_flags(command, flags.model);
     under_heading(command, model_heading);
     add_machine_flags(command, flags);
     under_heading(command, machine_heading);

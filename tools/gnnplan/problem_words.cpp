@@ -35,6 +35,13 @@ std::optional<Activation> parse_activation(const std::string& name) {
     return std::nullopt;
 }
 
+std::optional<Loss> parse_loss(const std::string& name) {
+    if (name == "softmax") return Loss::softmax;
+    if (name == "sigmoid") return Loss::sigmoid;
+    if (name == "masked-sigmoid") return Loss::masked_sigmoid;
+    return std::nullopt;
+}
+
 void take_epsilon(ModelRecord& model, const std::string& text) {
     if (text.empty()) return;
     model.trains_epsilon = text == "train";
@@ -69,6 +76,7 @@ ModelRecord model_record(const ModelFlags& flags) {
     model.output_heads = static_cast<int>(flags.output_heads.value_or(0));
     model.average_heads = flags.average_heads;
     model.slope = flags.slope;
+    model.rocauc = flags.rocauc;
     take_epsilon(model, flags.epsilon);
     return model;
 }
@@ -126,8 +134,8 @@ GraphReading reading_of(const PreparationFlags& flags) {
 }
 
 Network network_of(const ModelFlags& flags) {
-    return {model_record(flags), parse_task(flags.task), parse_loading(flags.load), parse_fanout(flags.fanout),
-            batches_of(flags)};
+    return {model_record(flags),        parse_task(flags.task), parse_loading(flags.load),
+            parse_fanout(flags.fanout), batches_of(flags),      parse_loss(flags.loss)};
 }
 
 SelectOptions select_options(const SearchFlags& flags) {

@@ -47,6 +47,8 @@ struct ModelFlags {
     std::optional<double> slope;
     std::string jk;       // "": none
     std::string epsilon;  // "": 0; a number, or "train"
+    std::string loss;     // "": the one that fits the labels
+    bool rocauc = false;
 };
 
 // The space that is searched; unset: everything.

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -88,11 +89,11 @@ void add_checkpoints(CLI::App& app, RunFlags& flags) {
     app.add_flag("--keep-best", flags.keep_best,
                  "Keep the weights of the best validation; --save-weights writes these");
     app.add_option("--best-by", flags.best_by,
-                   "The validation that is the best has the highest accuracy, or the lowest loss (for --keep-best, "
-                   "--patience and --runs)")
-        ->check(CLI::IsMember({"accuracy", "loss"}))
-        ->type_name("accuracy|loss")
-        ->default_str("accuracy");
+                   "The validation that is the best has the lowest loss, or the highest of another score (for "
+                   "--keep-best, --patience and --runs); default: rocauc where the plan has --rocauc, f1 of several "
+                   "labels, and else accuracy")
+        ->check(CLI::IsMember({"accuracy", "loss", "f1", "rocauc"}))
+        ->type_name("accuracy|loss|f1|rocauc");
     add_count(app, "--patience", flags.patience, "End the run after N evaluations without a better validation");
     add_duration(
         app, "--time-limit", flags.time_limit,
@@ -232,6 +233,26 @@ bool evaluates_loss(const Schedule& schedule) {
     });
 }
 
+// The score by which evaluations of this network are judged unless a run says otherwise.
+BestBy usual_score(const ModelRecord& model) {
+    return model.rocauc ? BestBy::rocauc : several_labels(model.loss) ? BestBy::f1 : BestBy::accuracy;
+}
+
+BestBy best_by_of(const RunFlags& flags, const ModelRecord& model) {
+    if (!flags.best_by) return usual_score(model);
+    const std::map<std::string, BestBy> words{
+        {"accuracy", BestBy::accuracy}, {"loss", BestBy::loss}, {"f1", BestBy::f1}, {"rocauc", BestBy::rocauc}};
+    const BestBy by = words.at(*flags.best_by);
+    const bool several = several_labels(model.loss);
+    const char* const hint = by == BestBy::rocauc ? "plan with --rocauc"
+                             : several            ? "several labels have f1"
+                                                  : "one class for each vertex has accuracy";
+    const bool judged = by == BestBy::loss || (by == BestBy::rocauc ? model.rocauc : (by == BestBy::f1) == several);
+    if (!judged)
+        throw Error(ErrorCode::mismatch, "evaluations of this plan find no " + *flags.best_by, "--best-by", hint);
+    return by;
+}
+
 void check_best_by(const RunFlags& flags, const Schedule& schedule) {
     if (!flags.best_by) return;
     if (!flags.keep_best && !flags.patience && flags.runs == 1)
@@ -289,9 +310,12 @@ train::TrainOptions train_options(const RunFlags& flags, const Plan& plan, int t
     options.autotune = flags.autotune;
     options.keep_best = flags.keep_best;
     check_best_by(flags, plan.candidates.front().schedule);
-    options.best_by = flags.best_by == "loss" ? BestBy::loss : BestBy::accuracy;
+    options.best_by = best_by_of(flags, plan.problem.model);
     options.patience = flags.patience;
     check_together(flags, run);
+    if (plan.problem.model.rocauc && flags.backend == "cuda")
+        throw Error(ErrorCode::usage, "finds no area under the ROC curve, which evaluations of this plan do",
+                    "--backend cuda", "use --backend cpu, or plan without --rocauc");
     options.product_kernel = flags.spmm;
     options.threads = static_cast<int>(flags.threads.value_or(threads));
     return options;

@@ -7,6 +7,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <ranges>
+
 namespace gnnplan::tools {
 namespace {
 
@@ -18,16 +21,23 @@ constexpr double percent = 100;
 
 std::string describe(const EpochRecord& epoch) {
     std::string loss = "loss " + format_loss(epoch.loss);
-    if (!epoch.train_accuracy) return loss;  // it was not evaluated
-    return loss + "  " + describe(Accuracies{epoch.train_accuracy, epoch.valid_accuracy, epoch.test_accuracy});
+    if (!epoch.judgement.any()) return loss;  // it was not evaluated
+    const Metric& by = shown_metric(epoch.judgement);
+    const std::string name = by.sets == &Judgement::accuracy ? "" : std::string(by.name) + " ";
+    return loss + "  " + name + describe(epoch.judgement.*by.sets);
 }
 
-std::string describe(const Accuracies& accuracies) {
-    const auto share = [&](const std::optional<double>& accuracy) {
-        return accuracy ? fmt::format("{:.1f} %", percent * *accuracy) : std::string("-");
+const Metric& shown_metric(const Judgement& judgement) {
+    const auto last = std::ranges::find_if(metrics | std::views::reverse,
+                                           [&](const Metric& metric) { return (judgement.*metric.sets).any(); });
+    return last == std::ranges::rend(metrics) ? metrics.front() : *last;
+}
+
+std::string describe(const SetScores& scores) {
+    const auto share = [&](const std::optional<double>& score) {
+        return score ? fmt::format("{:.1f} %", percent * *score) : std::string("-");
     };
-    return fmt::format("train {}  valid {}  test {}", share(accuracies.train), share(accuracies.valid),
-                       share(accuracies.test));
+    return fmt::format("train {}  valid {}  test {}", share(scores.train), share(scores.valid), share(scores.test));
 }
 
 Progress::Progress(std::int64_t epochs, int runs, bool quiet, measure::Clock& clock)

@@ -11,10 +11,12 @@
 namespace gnnplan::tools {
 
 // "loss 0.812  train 91.4 %  valid 79.2 %  test 79.9 %"; "valid -" where no vertex has a label,
-// and nothing of accuracies after an epoch that was not evaluated.
+// "f1 train .." or "rocauc train .." of several labels, and nothing after an epoch that was not evaluated.
 std::string describe(const EpochRecord& epoch);
 // "train 90.0 %  valid 80.0 %  test -".
-std::string describe(const Accuracies& accuracies);
+std::string describe(const SetScores& scores);
+// The last of the metrics by which there is a score: of several, the one that was asked for.
+const Metric& shown_metric(const Judgement& judgement);
 
 class Progress {
 public:

@@ -7,7 +7,7 @@
 
 namespace gnnplan::tools {
 
-// A line for each seed, and one for the mean and the standard deviation of their accuracies.
+// A line for each seed, and one for the mean and the standard deviation of their scores.
 std::string runs_table(const RunReport& report, bool color);
 
 }  // namespace gnnplan::tools

@@ -196,7 +196,9 @@ std::string outcome_of_training(const RunReport& report, bool color) {
 
 std::string outcome_of_inference(const RunReport& report, bool color) {
     std::string text = report.ended ? fmt::format("ended early: {}\n", *report.ended) : "";
-    if (report.accuracies) text += bold("accuracy    " + describe(*report.accuracies), color) + "\n";
+    if (!report.judgement.any()) return text;
+    const Metric& by = shown_metric(report.judgement);
+    text += bold(fmt::format("{:<12}{}", by.name, describe(report.judgement.*by.sets)), color) + "\n";
     return text;
 }
 

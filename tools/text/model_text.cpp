@@ -30,6 +30,12 @@ std::string model_text(const ModelRecord& model) {
     return text + (model.bias ? " with bias" : "");
 }
 
+std::string loss_text(const ModelRecord& model) {
+    std::string text = several_labels(model.loss) ? ", several labels a vertex" : "";
+    if (model.loss == Loss::masked_sigmoid) text += " (not all known)";
+    return text + (model.rocauc ? " ranked by ROC-AUC" : "");
+}
+
 std::string model_title(const std::string& name) {
     if (name == "sage") return "GraphSAGE";
     std::string title = name;

@@ -5,15 +5,14 @@
 namespace gnnplan {
 
 bool LossStep::column_parallel(const Schedule& schedule) const {
-    return !same_placement(tensor_of(schedule, logits).layout, layout_r(), schedule.grid);
+    return tensor_of(schedule, labels).dtype != DType::bits &&
+           !same_placement(tensor_of(schedule, logits).layout, layout_r(), schedule.grid);
 }
 
 void LossStep::check(const StepCheck& step) const {
-    step.labelled(logits, labels, subset), step.scalar(loss, 1);
+    step.labelled(logits, labels, subset, known), step.scalar(loss, 1);
     if (weights) {
-        step.with_role(*weights, {Role::counts_as}), step.shaped(*weights, step.at(logits).rows, 1);
-        step.in_layout(*weights, {step.at(logits).layout.rows, {}, {}});
-        step.require(step.at(*weights).space == step.at(logits).space, "weights and logits are about different rows");
+        step.with_role(*weights, {Role::counts_as}), step.of_rows(*weights, logits);
     }
     step.require(step.placed(logits, layout_r()) || step.placed(logits, layout_c()),
                  "an operand is in the wrong layout");

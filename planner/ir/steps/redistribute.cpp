@@ -29,10 +29,26 @@ Range groups_meeting(const Grid& grid, std::int64_t whole, Range rows) {
     return {begin, std::max(begin, first([&](const Range& of) { return of.begin >= rows.end; }))};
 }
 
+bool to_columns(const Schedule& schedule, const RedistributeStep& step) {
+    return tensor_of(schedule, step.out).layout == layout_columns();
+}
+
+std::vector<int> all_but(const Grid& grid, int rank) {
+    std::vector<int> others;
+    for (int other = 0; other < grid.size(); ++other) {
+        if (other != rank) others.push_back(other);
+    }
+    return others;
+}
+
 }  // namespace
 
 bool RedistributeStep::between_spaces(const Schedule& schedule) const {
     return tensor_of(schedule, in).space != tensor_of(schedule, out).space;
+}
+
+bool RedistributeStep::across_groups(const Schedule& schedule) const {
+    return between_spaces(schedule) || to_columns(schedule, *this);
 }
 
 void RedistributeStep::check(const StepCheck& step) const {
@@ -48,16 +64,18 @@ void RedistributeStep::check(const StepCheck& step) const {
     }
     step.require(dtype == step.at(out).dtype, "element types differ");
     step.require(dtype == DType::f32 || dtype == DType::bits, "only f32 and bits are redistributed");
+    const bool columns = to_columns(step.schedule(), *this) && !between_spaces(step.schedule());
     const auto rests = [&](const auto& placed) {
         return placed(layout_c()) || placed(layout_r()) || placed(layout_f());
     };
     step.require(rests([&](const Layout& layout) { return step.sum_placed(in, layout); }) &&
-                     rests([&](const Layout& layout) { return step.placed(out, layout); }),
-                 "only layouts C, R and F are redistributed");
+                     (rests([&](const Layout& layout) { return step.placed(out, layout); }) || columns),
+                 "only layouts C, R and F are redistributed, and to columns over all ranks");
 }
 
 std::vector<int> RedistributeStep::peers(const Schedule& schedule, int rank) const {
     const Grid& grid = schedule.grid;
+    if (to_columns(schedule, *this)) return all_but(grid, rank);
     if (!between_spaces(schedule)) return peers_along(grid, Axis::y, rank);
     const std::int64_t from = tensor_of(schedule, in).rows, to = tensor_of(schedule, out).rows;
     const auto own = [&](std::int64_t whole) { return split_block(whole, layout_f().rows, grid, rank); };
@@ -99,7 +117,7 @@ Staging RedistributeStep::staging(const Schedule& schedule, const GraphStats& /*
         staging.send_bytes += count * staged(intersect(source, block_of(schedule, out, peer)), source);
         staging.receive_bytes += count * staged(intersect(target, block_of(schedule, in, peer)), target);
     };
-    if (between_spaces(schedule)) {
+    if (across_groups(schedule)) {
         for (const int peer : peers(schedule, rank)) {
             if (may_take(schedule, rank, peer)) add_peer(peer, 1);
         }

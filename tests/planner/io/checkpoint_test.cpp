@@ -35,8 +35,7 @@ Checkpoint sample() {
     checkpoint.state.tensors = {{"layers.1.weight", {2, 3}, {1, -2, 3.5F, 1e-40F, 5, 6}},
                                 {"layers.1.bias", {3}, {0.1F, 0.2F, 0.3F}},
                                 {"adam.layers.1.weight.exp_avg", {2, 3}, {0, 0, 0, 0, 0, 1}}};
-    checkpoint.state.epochs = {
-        {1, 2.5, {}, {}, {}, 0.25}, {2, 2.25, 0.5, 0.25, {}, 0.125}, {3, 1.0 / 3, {}, {}, {}, 0.5}};
+    checkpoint.state.epochs = {{1, 2.5, {}, 0.25}, {2, 2.25, {{0.5, 0.25, {}}, {}, {}}, 0.125}, {3, 1.0 / 3, {}, 0.5}};
     checkpoint.state.tuning = {"xxh64:2", 0, {0, 3}, 200, 2, 4, {{2, 0.5, 0.25}, {3, 1.5, 0}}};
     return checkpoint;
 }
@@ -139,8 +138,7 @@ TEST(Checkpoint, IsReadAsItWasWritten) {
     for (std::size_t i = 0; i < 3; ++i) {
         const EpochRecord& a = after.state.epochs[i];
         const EpochRecord& b = before.state.epochs[i];
-        EXPECT_EQ(std::tie(a.epoch, a.loss, a.train_accuracy, a.valid_accuracy, a.test_accuracy, a.seconds),
-                  std::tie(b.epoch, b.loss, b.train_accuracy, b.valid_accuracy, b.test_accuracy, b.seconds));
+        EXPECT_EQ(std::tie(a.epoch, a.loss, a.judgement, a.seconds), std::tie(b.epoch, b.loss, b.judgement, b.seconds));
     }
     const TuningLog& log = after.state.tuning;
     EXPECT_EQ(log.plan, "xxh64:2");
@@ -155,14 +153,16 @@ TEST(Checkpoint, IsReadAsItWasWritten) {
 TEST(Checkpoint, HasTheEpochsOfTheRunsBefore) {
     Checkpoint checkpoint = sample();
     checkpoint.state.tuning.run = 1;
-    checkpoint.state.runs_before = {{{1, 4, {}, {}, {}, 1}, {2, 3.5, 0.5, 0.25, {}, 2}}, {{1, 5, {}, {}, 0.75, 3}}};
+    checkpoint.state.runs_before = {{{1, 4, {}, 1}, {2, 3.5, {{0.5, 0.25, {}}, {}, {}}, 2}},
+                                    {{1, 5, {{}, {{}, {}, 0.75}, {0.125, 1, 0}}, 3}}};
     const TrainingState state = read_checkpoint(write_checkpoint(checkpoint), "c").state;
     EXPECT_EQ(state.epochs_of_all_runs(), 6);
     EXPECT_EQ(state.tuning.run, 1);
     ASSERT_EQ(state.runs_before.size(), 2U);
     ASSERT_EQ(state.runs_before[0].size(), 2U);
     EXPECT_EQ(state.runs_before[0][1].epoch, 2);
-    EXPECT_EQ(state.runs_before[0][1].valid_accuracy, 0.25);
+    EXPECT_EQ(state.runs_before[0][1].judgement.accuracy.valid, 0.25);
+    EXPECT_EQ(state.runs_before[1][0].judgement, checkpoint.state.runs_before[1][0].judgement);
     EXPECT_EQ(state.runs_before[1][0].loss, 5);
     EXPECT_EQ(state.runs_before[1][0].epoch, 1);
     ASSERT_EQ(state.epochs.size(), 3U);
@@ -269,9 +269,9 @@ TEST(Checkpoint, IsRefusedWhenItHoldsWhatNoRunLeaves) {
     refused([](TrainingState& s) { s.epochs[0].loss = -1; }, "history.loss of epoch 1 is -1");
     refused([](TrainingState& s) { s.epochs[2].seconds = -0.5; }, "history.seconds of epoch 3 is -0.5");
     refused([](TrainingState& s) { s.epochs[2].seconds = INFINITY; }, "history.seconds of epoch 3 is inf");
-    refused([](TrainingState& s) { s.epochs[1].valid_accuracy = 1.5; },
-            "history.valid_accuracy of epoch 2 is 1.5, and accuracies are from 0 to 1");
-    refused([](TrainingState& s) { s.epochs[0].test_accuracy = -INFINITY; },
+    refused([](TrainingState& s) { s.epochs[1].judgement.accuracy.valid = 1.5; },
+            "history.valid_accuracy of epoch 2 is 1.5, and scores are from 0 to 1");
+    refused([](TrainingState& s) { s.epochs[0].judgement.accuracy.test = -INFINITY; },
             "history.test_accuracy of epoch 1 is -inf");
     refused([](TrainingState& s) { s.epoch = 2; }, "the history does not have the epochs");
     refused(

@@ -44,9 +44,9 @@ TEST(Plan, SampleIsValidAndHasEveryKindOfStep) {
     std::set<std::size_t> kinds;
     const Plan plan = sample_plan();
     for (const Step& step : plan.candidates[0].schedule.steps) kinds.insert(step.operation.index());
-    // Sums of a cut, and of clones, go with numberings that exclude the sample's: tests/integration has them
-    // (cut_test.cpp, shared_clones_test.cpp).
-    EXPECT_EQ(kinds.size() + 2, std::variant_size_v<Operation>);
+    // Sums of a cut, and of clones, go with numberings that exclude the sample's, and ranks with labels that do:
+    // tests/integration has them (cut_test.cpp, shared_clones_test.cpp, every_model_test.cpp).
+    EXPECT_EQ(kinds.size() + 3, std::variant_size_v<Operation>);
 }
 
 TEST(Plan, RoundTrip) {

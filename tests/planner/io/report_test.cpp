@@ -24,8 +24,8 @@ TEST(Report, RoundTrip) {
     const RunReport report = read_report(text, "run.json");
     EXPECT_EQ(write_report(report), text);
     EXPECT_EQ(report.seed, ~std::uint64_t{0});
-    EXPECT_EQ(report.epochs[0].valid_accuracy, std::nullopt);
-    EXPECT_EQ(report.epochs[1].valid_accuracy, 1.0);
+    EXPECT_EQ(report.epochs[0].judgement.accuracy.valid, std::nullopt);
+    EXPECT_EQ(report.epochs[1].judgement.accuracy.valid, 1.0);
     EXPECT_EQ(report.fingerprints.content, "xxh64:3");
 }
 
@@ -66,9 +66,30 @@ TEST(Report, PlacementMayBeMissing) {
 TEST(Report, AccuraciesAreOfInferences) {
     RunReport report = sample_report();
     EXPECT_FALSE(json::parse(write_report(report)).contains("accuracies"));
-    report.accuracies = Accuracies{0.5, std::nullopt, 0.25};
+    report.judgement.accuracy = {0.5, std::nullopt, 0.25};
     const std::string text = write_report(report);
     EXPECT_EQ(json::parse(text)["accuracies"], json::parse(R"({"train": 0.5, "valid": null, "test": 0.25})"));
+    EXPECT_EQ(write_report(read_report(text, "run.json")), text);
+}
+
+TEST(Report, SeveralLabelsHaveOtherScores) {
+    RunReport report = sample_report();
+    report.epochs[1].judgement = {{}, {0.5, 0.25, std::nullopt}, {1, 0.75, 0.5}};
+    report.runs[0].judgement = report.epochs[1].judgement;
+    report.spreads[1].test = Spread{0.5, {}}, report.spreads[2].valid = Spread{0.75, 0.125};
+    report.judgement.f1.test = 0.375;
+    const std::string text = write_report(report);
+    const json document = json::parse(text);
+    const json& epoch = document["epochs"][1];
+    EXPECT_TRUE(epoch["train_accuracy"].is_null());
+    EXPECT_EQ(epoch["train_f1"], 0.5);
+    EXPECT_EQ(epoch["valid_f1"], 0.25);
+    EXPECT_FALSE(epoch.contains("test_f1"));
+    EXPECT_EQ(epoch["valid_rocauc"], 0.75);
+    EXPECT_EQ(document["runs"][0]["rocauc"], json::parse(R"({"train": 1, "valid": 0.75, "test": 0.5})"));
+    EXPECT_EQ(document["f1_of_runs"]["test"]["mean"], 0.5);
+    EXPECT_EQ(document["rocauc_of_runs"]["valid"]["deviation"], 0.125);
+    EXPECT_EQ(document["f1"]["test"], 0.375);
     EXPECT_EQ(write_report(read_report(text, "run.json")), text);
 }
 
@@ -119,7 +140,7 @@ TEST(Report, RunsOfSeveralSeedsAreListed) {
     EXPECT_FALSE(document["runs"][1].contains("best"));
     EXPECT_EQ(document["accuracies_of_runs"], json::parse(R"({"train": {"mean": 0.75, "deviation": 0.25}, "valid": null,
                               "test": {"mean": 0.5, "deviation": null}})"));
-    report.runs.clear(), report.spreads.reset();
+    report.runs.clear(), report.spreads = {};
     const json one = json::parse(write_report(report));
     EXPECT_FALSE(one.contains("runs") || one.contains("accuracies_of_runs"));
 }

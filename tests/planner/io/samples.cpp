@@ -266,9 +266,9 @@ RunReport sample_report() {
     report.threads = 2;
     report.communicator = "threads";
     report.configuration = sample_configuration();
-    report.runs = {{7, 200, 0.5, 90, {1, 0.5, {}}}, {8, 100, 0.25, {}, {}}};
-    report.spreads = {Spread{0.75, 0.25}, std::nullopt, Spread{0.5, {}}};
-    report.epochs = {{1, 1.75, {}, {}, {}, 0.25}, {2, 0.1, 0.5, 1.0, 0.0, 0.125}};
+    report.runs = {{7, 200, 0.5, 90, {{1, 0.5, {}}, {}, {}}}, {8, 100, 0.25, {}, {}}};
+    report.spreads[0] = {Spread{0.75, 0.25}, std::nullopt, Spread{0.5, {}}};
+    report.epochs = {{1, 1.75, {}, 0.25}, {2, 0.1, {{0.5, 1.0, 0.0}, {}, {}}, 0.125}};
     const Origin origin{Pass::forward, 1, OpKind::aggregate};
     report.steps = {{"forward.spmm", "spmm", origin, 7, 3, 2, 64, 64, {16, 16, 16, 16}, {16, 16, 16, 16}, 1e-5, 2e-5}};
     report.steps[0].kernels = {{"whole", 1e-5, {}}, {"cusparse", {}, "values are factored"}};

@@ -64,7 +64,7 @@ TEST(ArraysOfMemory, CountWhatHasALabel) {
     EXPECT_EQ(dataset.labelled(test), 1);
     EXPECT_EQ(dataset.labelled(unused), 0);
     EXPECT_THAT(dataset.report().notes, ::testing::ElementsAre("0 of 1 validation and 1 of 1 test vertices have a "
-                                                               "label: accuracies are over these."));
+                                                               "label: scores are over these."));
     EXPECT_TRUE(make_dataset(triangle()).report().notes.empty());
 }
 

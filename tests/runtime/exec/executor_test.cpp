@@ -75,7 +75,7 @@ TEST(Executor, RunsOnePhaseAndSamplesItsSteps) {
                           std::vector<float>(expected.begin() + width, expected.begin() + 3 * width));
             }
             double total = 0;
-            for (const double correct : executor.correct()) total += correct;
+            for (const double correct : executor.counts()) total += correct;
             EXPECT_LE(total, 13);
             EXPECT_THROW(static_cast<void>(executor.values("H7.C")), Error);
         });

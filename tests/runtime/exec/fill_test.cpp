@@ -57,7 +57,7 @@ Schedule schedule_on(const Grid& grid, const Numbering& numbering, const data::D
 // By the user's vertices, whoever had them.
 struct Seen {
     std::map<std::string, std::vector<float>> matrices;
-    std::array<double, 3> correct{};
+    std::vector<double> correct;
     double loss = 0;
 };
 
@@ -112,7 +112,7 @@ void run_rank(const Schedule& schedule, const data::Dataset& dataset, comm::Comm
         if (step.name.starts_with("out")) reader.read(step.name, self);
     });
     if (comm.rank() != 0) return;
-    reader.seen.correct = executor.correct();
+    reader.seen.correct.assign(executor.counts().begin(), executor.counts().end());
     reader.seen.loss = executor.loss_sum();
 }
 

@@ -194,8 +194,11 @@ TEST(Npz, BadLabelsAndSplits) {
     expect_bad(with({"y", "<f8", {3}, bytes_of<double>({0, inf, 1})}), {"y: vertex 1: label inf is out of range"});
     expect_bad(with({"y", "<f8", {3}, bytes_of<double>({0, -1e300, 1})}), {"y: vertex 1: label -1e+300 is negative"});
     expect_bad(with({"y", "<i8", {2}, bytes_of<I64>({0, 1})}), {"y: 3 labels expected"});
-    expect_bad(with({"y", "<i8", {3, 2}, bytes_of<I64>({0, 1, 0, 1, 0, 1})}),
-               {"y: one label per vertex", "one-hot rows", "several labels"});
+    expect_bad(with({"y", "<i8", {3, 2}, bytes_of<I64>({0, 1, 0, 1, 0, 2})}),
+               {"y: vertex 2: label 1 is 2, not 0, 1 or nan"});
+    expect_bad(with({"y", "<i8", {2, 2}, bytes_of<I64>({0, 1, 0, 1})}), {"y: 3 labels expected, found int64 [2, 2]"});
+    expect_bad(with({"y", "<i8", {3, 1, 2}, bytes_of<I64>({0, 1, 0, 1, 0, 1})}),
+               {"y: one class per vertex, [N] or [N, 1], or several labels, [N, C], expected"});
     expect_bad(with({"y", "<f4", {3}, bytes_of<float>({0, 0.5F, 1})}), {"y: vertex 1: label 0.5", "not an integer"});
     expect_bad(with({"test_idx", "<i8", {1}, bytes_of<I64>({3})}), {"test_idx: vertex 3 is out of range"});
     expect_bad(with({"test_idx", "<i8", {1}, bytes_of<I64>({-1})}), {"test_idx: vertex -1 is out of range"});

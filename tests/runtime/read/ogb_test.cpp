@@ -166,7 +166,12 @@ TEST(OgbFolder, BadLabels) {
     ogb.expect_bad(file, "nan\n0\n2\n1\n", {"vertex 0 is in the train set but has no label"});
     ogb.expect_bad(file, "0\n1\n2\n", {"ends after 3 of 4 labels"});
     ogb.expect_bad(file, "0\n1\n2\n1\n0\n", {"node-label.csv.gz:5: more labels than the 4 vertices"});
-    ogb.expect_bad(file, "0,1\n1,1\n2,1\n1,1\n", {"node-label.csv.gz:1: more than one label"});
+    ogb.expect_bad(file, "0,1\n1\n1,1\n1,1\n",
+                   {"node-label.csv.gz:2: 2 labels for each vertex expected, as for those before, found 1"});
+    ogb.expect_bad(file, "0\n1,1\n1\n1\n", {"node-label.csv.gz:2: 1 labels for each vertex expected"});
+    ogb.expect_bad(file, "0,1\n1,2\n0,1\n1,1\n", {"node-label.csv.gz:2: label 1 is 2, not 0, 1 or nan"});
+    ogb.expect_bad(file, "0,1\n1,0.5\n0,1\n1,1\n", {"node-label.csv.gz:2: label 1 is 0.5", "regress"});
+    ogb.expect_bad(file, "nan,nan\nnan,nan\n0,1\n1,1\n", {"no vertex of the train set has a label that is known"});
     ogb.expect_bad(file, "cat\n1\n2\n1\n", {"node-label.csv.gz:1: malformed line"});
 }
 

@@ -132,7 +132,7 @@ TEST(Unread, IsLookedForBesideABareMatrix) {
 }
 
 TEST(Classes, ThatNeverOccurAreRemarkedOn) {
-    const auto remark = [](const std::vector<std::int32_t>& labels) { return unused_classes({labels, {}}); };
+    const auto remark = [](const std::vector<std::int32_t>& labels) { return doubtful_classes({labels, {}}); };
     EXPECT_EQ(remark({0, 2, 1, -1}), "");
     EXPECT_EQ(remark({-1, -1}), "");
     EXPECT_EQ(remark({}), "");

@@ -270,7 +270,7 @@ TEST(Consensus, TuningEpochsTrainAndChangeNothing) {
     EXPECT_EQ(plain[0].parameters, tuned[0].parameters);
     for (std::size_t i = 0; i < plain[0].report.epochs.size(); ++i) {
         EXPECT_EQ(plain[0].report.epochs[i].loss, tuned[0].report.epochs[i].loss);
-        EXPECT_EQ(plain[0].report.epochs[i].test_accuracy, tuned[0].report.epochs[i].test_accuracy);
+        EXPECT_EQ(plain[0].report.epochs[i].judgement.accuracy.test, tuned[0].report.epochs[i].judgement.accuracy.test);
     }
 }
 

@@ -95,7 +95,7 @@ void expect_equal_losses(const RunReport& found, const RunReport& wanted, double
     ASSERT_EQ(found.epochs.size(), wanted.epochs.size());
     for (std::size_t i = 0; i < found.epochs.size(); ++i)
         EXPECT_NEAR(found.epochs[i].loss, wanted.epochs[i].loss, tolerance * std::abs(wanted.epochs[i].loss)) << i;
-    EXPECT_EQ(found.epochs.back().test_accuracy, wanted.epochs.back().test_accuracy);
+    EXPECT_EQ(found.epochs.back().judgement.accuracy.test, wanted.epochs.back().judgement.accuracy.test);
 }
 
 const Grid one{1, 1, 1};

@@ -35,7 +35,8 @@ TEST_F(Resume, TheSamePlanGivesTheSameBits) {
         EXPECT_EQ(rest[0].parameters, whole[0].parameters) << "after epoch " << epoch;
         EXPECT_EQ(losses(rest[0].report), losses(whole[0].report));
         EXPECT_EQ(rest[0].report.resumed_after, epoch);
-        EXPECT_EQ(rest[0].report.epochs.back().test_accuracy, whole[0].report.epochs.back().test_accuracy);
+        EXPECT_EQ(rest[0].report.epochs.back().judgement.accuracy.test,
+                  whole[0].report.epochs.back().judgement.accuracy.test);
         EXPECT_EQ(rest[0].states.back().epoch, 12);
     }
 }
@@ -49,11 +50,12 @@ TEST_F(Resume, HasTheEvaluationsOfARunThatWasNotInterrupted) {
         plan, dataset_, options_, testing::steady_tick,
         [](int, std::int64_t asked) { return asked == 7 ? std::optional<std::string>("told to") : std::nullopt; });
     ASSERT_EQ(interrupted[0].report.ending, Ending::interrupted);
-    EXPECT_FALSE(interrupted[0].report.epochs.back().valid_accuracy);
+    EXPECT_FALSE(interrupted[0].report.epochs.back().judgement.accuracy.valid);
     options_.start = &interrupted[0].states.back();
     const auto rest = run(plan);
     for (std::size_t i = 0; i < 12; ++i)
-        EXPECT_EQ(rest[0].report.epochs[i].valid_accuracy, whole[0].report.epochs[i].valid_accuracy) << i + 1;
+        EXPECT_EQ(rest[0].report.epochs[i].judgement.accuracy.valid, whole[0].report.epochs[i].judgement.accuracy.valid)
+            << i + 1;
 }
 
 // Rates follow from the losses of all epochs, those before the checkpoint too.
@@ -206,10 +208,10 @@ TEST_F(Resume, BestWeightsAreThoseOfTheBestEpoch) {
     const RunReport& report = whole[0].report;
     ASSERT_TRUE(report.best_epoch);
     const std::int64_t best = *report.best_epoch;
-    const auto accuracy = report.epochs[static_cast<std::size_t>(best - 1)].valid_accuracy;
+    const auto accuracy = report.epochs[static_cast<std::size_t>(best - 1)].judgement.accuracy.valid;
     for (const EpochRecord& epoch : report.epochs) {
-        EXPECT_LE(epoch.valid_accuracy, accuracy);
-        EXPECT_TRUE(epoch.epoch >= best || epoch.valid_accuracy < accuracy) << "the first of the best";
+        EXPECT_LE(epoch.judgement.accuracy.valid, accuracy);
+        EXPECT_TRUE(epoch.epoch >= best || epoch.judgement.accuracy.valid < accuracy) << "the first of the best";
     }
     const auto find = [](const TrainingState& state, const std::string& name) {
         for (const NamedTensor& tensor : state.tensors) {

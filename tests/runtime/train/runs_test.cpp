@@ -16,7 +16,8 @@ using ::testing::ElementsAre;
 std::vector<std::tuple<double, std::optional<double>, std::optional<double>>> bits(
     const std::vector<EpochRecord>& epochs) {
     std::vector<std::tuple<double, std::optional<double>, std::optional<double>>> all;
-    for (const EpochRecord& epoch : epochs) all.emplace_back(epoch.loss, epoch.valid_accuracy, epoch.test_accuracy);
+    for (const EpochRecord& epoch : epochs)
+        all.emplace_back(epoch.loss, epoch.judgement.accuracy.valid, epoch.judgement.accuracy.test);
     return all;
 }
 
@@ -97,7 +98,7 @@ TEST_F(Runs, GoOnFromAnyOfTheirEpochs) {
         const testing::Trained rest = of_three(plan);
         EXPECT_EQ(parameters(rest), parameters(whole)) << "after " << done;
         EXPECT_EQ(bits(rest.states.back().runs_before[1]), bits(whole.states.back().runs_before[1]));
-        EXPECT_EQ(rest.report.spreads->test->mean, whole.report.spreads->test->mean);
+        EXPECT_EQ(rest.report.spreads[0].test->mean, whole.report.spreads[0].test->mean);
         EXPECT_EQ(rest.report.resumed_after.has_value(), done > 12);
     }
     options_.start = &whole.states.back();
@@ -134,14 +135,14 @@ TEST_F(Runs, EndWithTheOneThatIsInterrupted) {
 }
 
 EpochRecord evaluated(std::int64_t epoch, std::optional<double> valid, double test) {
-    return {epoch, 1.0 / static_cast<double>(epoch), test, valid, test, 1};
+    return {epoch, 1.0 / static_cast<double>(epoch), {{test, valid, test}, {}, {}}, 1};
 }
 
 TEST(SeedRun, IsJudgedAtTheFirstBestValidation) {
     const SeedRun run = seed_run(7,
                                  {evaluated(1, 0.5, 0.1),
                                   evaluated(2, 0.75, 0.2),
-                                  {3, 0.25, {}, {}, {}, 1},
+                                  {3, 0.25, {}, 1},
                                   evaluated(4, 0.75, 0.3),
                                   evaluated(5, 0.25, 0.4)},
                                  BestBy::accuracy);
@@ -149,11 +150,11 @@ TEST(SeedRun, IsJudgedAtTheFirstBestValidation) {
     EXPECT_EQ(run.epochs, 5);
     EXPECT_EQ(run.loss, 0.2);
     EXPECT_EQ(run.best, 2);
-    EXPECT_EQ(run.accuracies.test, 0.2);
+    EXPECT_EQ(run.judgement.accuracy.test, 0.2);
     const SeedRun without =
-        seed_run(7, {evaluated(1, {}, 0.4), evaluated(2, {}, 0.3), {3, 0.5, {}, {}, {}, 1}}, BestBy::accuracy);
+        seed_run(7, {evaluated(1, {}, 0.4), evaluated(2, {}, 0.3), {3, 0.5, {}, 1}}, BestBy::accuracy);
     EXPECT_FALSE(without.best);
-    EXPECT_EQ(without.accuracies.test, 0.3) << "the last one";
+    EXPECT_EQ(without.judgement.accuracy.test, 0.3) << "the last one";
 }
 
 TEST(SeedRun, MayBeJudgedByTheLoss) {
@@ -168,15 +169,16 @@ TEST(SeedRun, MayBeJudgedByTheLoss) {
 // As torch.std has it, which OGB's scripts print.
 TEST(SeedRun, SpreadsAreOfASample) {
     std::vector<SeedRun> runs(3);
-    runs[0].accuracies = {0.5, 0.25, {}};
-    runs[1].accuracies = {0.75, 0.25, 1};
-    runs[2].accuracies = {1, 0.25, 1};
-    const AccuracySpreads all = spreads_of(runs);
+    runs[0].judgement.accuracy = {0.5, 0.25, {}};
+    runs[1].judgement.accuracy = {0.75, 0.25, 1};
+    runs[2].judgement.accuracy = {1, 0.25, 1};
+    const Spreads all = spreads_of(runs)[0];
     EXPECT_EQ(all.train->mean, 0.75);
     EXPECT_EQ(all.train->deviation, 0.25);
     EXPECT_EQ(all.valid->deviation, 0);
     EXPECT_FALSE(all.test) << "one has none";
-    EXPECT_FALSE(spreads_of(std::span(runs).first(1)).train->deviation);
+    EXPECT_FALSE(spreads_of(std::span(runs).first(1))[0].train->deviation);
+    EXPECT_FALSE(spreads_of(runs)[1].train) << "no run has an f1";
 }
 
 }  // namespace

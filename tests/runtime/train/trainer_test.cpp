@@ -83,9 +83,9 @@ TEST_F(OneGraph, ReportsWhatItDidOnEveryRankAlike) {
     options.load_seconds = 2.5;
     const auto trained = testing::train_ranks(plan_, dataset_, options, testing::steady_tick);
     const RunReport& report = trained.front().report;
-    EXPECT_FALSE(report.epochs[0].test_accuracy);
-    EXPECT_TRUE(report.epochs[2].test_accuracy);
-    EXPECT_TRUE(report.epochs[3].train_accuracy);  // the last epoch always
+    EXPECT_FALSE(report.epochs[0].judgement.accuracy.test);
+    EXPECT_TRUE(report.epochs[2].judgement.accuracy.test);
+    EXPECT_TRUE(report.epochs[3].judgement.accuracy.train);  // the last epoch always
     EXPECT_EQ(report.ranks, 3);
     EXPECT_TRUE(report.tried.empty());
     ASSERT_EQ(report.setup.size(), 3U);
@@ -114,7 +114,7 @@ TEST_F(OneGraph, EvaluatesAsOftenAsATenthOfTheTimeAllows) {
     const RunReport& report = trained.front().report;
     EXPECT_EQ(report.eval_every, every);
     for (const EpochRecord& epoch : report.epochs) {
-        EXPECT_EQ(epoch.test_accuracy.has_value(), epoch.epoch >= every) << epoch.epoch;
+        EXPECT_EQ(epoch.judgement.accuracy.test.has_value(), epoch.epoch >= every) << epoch.epoch;
     }
     ASSERT_TRUE(report.wall);
     EXPECT_EQ(report.wall->evaluations, 2);
@@ -149,7 +149,7 @@ TEST_F(OneGraph, EndsWhenOneRankIsToldTo) {
     for (std::size_t rank = 0; rank < trained.size(); ++rank) {
         const RunReport& report = trained[rank].report;
         EXPECT_EQ(report.epochs.size(), 3U);
-        EXPECT_FALSE(report.epochs.back().test_accuracy);
+        EXPECT_FALSE(report.epochs.back().judgement.accuracy.test);
         EXPECT_EQ(report.ended, rank == 1 ? "enough" : "another rank was told to stop");
         EXPECT_EQ(deploy::byte_mismatch(report), std::nullopt);
     }
@@ -159,7 +159,7 @@ TEST_F(OneGraph, NeverEvaluatesWhenToldSo) {
     TrainOptions options = short_run();
     options.eval_every = 0;
     const auto trained = testing::train_ranks(plan_, dataset_, options, testing::steady_tick);
-    EXPECT_FALSE(trained.front().report.epochs.back().test_accuracy);
+    EXPECT_FALSE(trained.front().report.epochs.back().judgement.accuracy.test);
     EXPECT_TRUE(trained.front().report.evaluation.empty());
 }
 
@@ -195,7 +195,7 @@ TEST_F(OneGraph, SeesWhatTheLastUpdateDid) {
     EXPECT_EQ(report.ending, Ending::diverged);
     EXPECT_EQ(report.ended, "the last update made weights that are not finite");
     EXPECT_TRUE(std::isfinite(report.epochs.back().loss));
-    EXPECT_FALSE(report.epochs.back().test_accuracy);
+    EXPECT_FALSE(report.epochs.back().judgement.accuracy.test);
 }
 
 TEST_F(OneGraph, RefusesAnotherNumberOfRanks) {

@@ -79,9 +79,9 @@ TEST_F(Checkpoints, RunsOfSeveralSeedsGoOnInTheRunThatEnded) {
         ASSERT_EQ(again.runs.size(), 3U);
         for (std::size_t i = 0; i < 3; ++i) {
             EXPECT_EQ(again.runs[i].loss, all.runs[i].loss) << i;
-            EXPECT_EQ(again.runs[i].accuracies.test, all.runs[i].accuracies.test) << i;
+            EXPECT_EQ(again.runs[i].judgement.accuracy.test, all.runs[i].judgement.accuracy.test) << i;
         }
-        EXPECT_EQ(again.spreads->test->deviation, all.spreads->test->deviation);
+        EXPECT_EQ(again.spreads[0].test->deviation, all.spreads[0].test->deviation);
         const std::string metrics = io::read_file(path("runs.jsonl"));
         EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 18);
         EXPECT_THAT(metrics, HasSubstr("\"seed\": 5}"));
@@ -407,7 +407,9 @@ TEST_F(Checkpoints, WeightsAreSavedAndLoaded) {
         const Outcome loaded = gnnrun(
             "@plan1.json --data @graph --epochs 1 --lr 1e-12 --eval-every 1 --report @b.json --load-weights " + from);
         ASSERT_EQ(loaded.code, 0) << loaded.output;
-        EXPECT_EQ(report("b.json").epochs[0].test_accuracy, report("a.json").epochs.back().test_accuracy) << from;
+        EXPECT_EQ(report("b.json").epochs[0].judgement.accuracy.test,
+                  report("a.json").epochs.back().judgement.accuracy.test)
+            << from;
     }
     EXPECT_EQ(gnnrun(run_ + "--load-weights @graph/raw/edge.csv.gz").code, 65);
     EXPECT_EQ(gnnrun(run_ + "--load-weights @w.safetensors --resume @c").code, 64);
@@ -437,15 +439,15 @@ TEST_F(Checkpoints, EmbeddingsAreThoseOfTheWeights) {
         return right / static_cast<double>(dataset_.subset_size(data::test));
     };
     ASSERT_EQ(gnnrun(run_ + "--epochs 12 --report @a.json --save-embeddings @e.npy").code, 0);
-    EXPECT_DOUBLE_EQ(accuracy("e.npy"), report("a.json").epochs.back().test_accuracy.value());
+    EXPECT_DOUBLE_EQ(accuracy("e.npy"), report("a.json").epochs.back().judgement.accuracy.test.value());
     const Outcome kept = gnnrun(run_ + "--epochs 12 --keep-best --report @b.json --save-logits @b.npy");
     ASSERT_EQ(kept.code, 0);
     EXPECT_THAT(kept.output, Not(HasSubstr("not written")));
     const auto& epochs = report("b.json").epochs;
     const auto best = std::max_element(epochs.begin(), epochs.end(), [](const EpochRecord& a, const EpochRecord& b) {
-        return a.valid_accuracy < b.valid_accuracy;
+        return a.judgement.accuracy.valid < b.judgement.accuracy.valid;
     });
-    EXPECT_DOUBLE_EQ(accuracy("b.npy"), best->test_accuracy.value());
+    EXPECT_DOUBLE_EQ(accuracy("b.npy"), best->judgement.accuracy.test.value());
     // Weights that are finite may make embeddings that are not.
     const Outcome large = gnnrun(run_ + "--epochs 1 --lr 1e30 --report @l.json --save-embeddings @l.npy");
     EXPECT_EQ(large.code, 1) << large.output;

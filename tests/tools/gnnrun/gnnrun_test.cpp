@@ -388,7 +388,7 @@ TEST_F(Gnnrun, ASignalEndsTheRunAfterAnEpochWithAllFilesWritten) {
         EXPECT_EQ(ended.ended, "interrupted by SIG" + signal);
         const std::string metrics = io::read_file(path("m.jsonl"));
         EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), std::ssize(ended.epochs));
-        EXPECT_EQ(ended.epochs.back().test_accuracy.has_value(),
+        EXPECT_EQ(ended.epochs.back().judgement.accuracy.test.has_value(),
                   std::ssize(ended.epochs) % ended.eval_every.value() == 0);
         std::filesystem::remove(path("m.jsonl"));
     }

@@ -25,6 +25,7 @@ io::Document card_object(const catalog::Card& card) {
                                  {"rounded", card.rounded},
                                  {"features", known(card.features)},
                                  {"classes", known(card.classes)},
+                                 {"several_labels", card.several_labels},
                                  {"training_vertices", known(card.training_vertices.value_or(0))},
                                  {"replication", std::move(replication)},
                                  {"source", card.source},

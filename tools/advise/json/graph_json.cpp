@@ -66,6 +66,7 @@ io::Document encode(const data::Dataset& dataset, const Degrees& degrees, const 
                                  {"degree_max", degrees.max},
                                  {"features", count_or_null(dataset.features())},
                                  {"classes", count_or_null(dataset.classes())},
+                                 {"several_labels", !dataset.label_bits().empty()},
                                  {"split", std::move(sizes.split)},
                                  {"labelled", std::move(sizes.labelled)},
                                  {"unread", std::move(unread)},

@@ -201,17 +201,17 @@ std::string training_constants(const Plan& plan, const SiteGraph& model) {
 
 std::string script(const Plan& plan, const SiteGraph& model) {
     const GraphRecord& graph = plan.problem.graph;
-    const std::vector<std::int64_t>& widths = plan.problem.model.widths;
+    const ModelRecord& network = plan.problem.model;
     std::string out =
         "\n\n# The script: from here on, nothing is needed to use Model elsewhere.\n\n"
         "import argparse\nimport gzip\nimport itertools\nimport pathlib\nimport re\nimport sys\nimport types\nimport "
         "warnings\n\n"
         "import numpy\n\n";
     out += fmt::format(
-        "VERTICES, FEATURES, CLASSES = {}, {}, {}\nWEIGHTED, INDEX_BASE = {}, {}\n"
+        "VERTICES, FEATURES, CLASSES = {}, {}, {}\nWEIGHTED, INDEX_BASE = {}, {}\nSEVERAL_LABELS, ROCAUC = {}, {}\n"
         "SPLIT = {}  # of several, in an OGB folder or columns of masks\n",
-        graph.vertices, widths.front(), widths.back(), flag(graph.edge_weights), graph.index_base,
-        io::dump(io::Document(graph.split)));
+        graph.vertices, network.widths.front(), network.widths.back(), flag(graph.edge_weights), graph.index_base,
+        flag(several_labels(network.loss)), flag(network.rocauc), io::dump(io::Document(graph.split)));
     if (model.trains()) out += training_constants(plan, model);
     return out + pytorch_reading + pytorch_edge_lists + (model.trains() ? pytorch_training : pytorch_inference);
 }

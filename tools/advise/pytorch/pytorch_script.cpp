@@ -81,7 +81,8 @@ def made_up(found, n, path):
     if "x" in missing:
         found["x"] = random.random((n, FEATURES), numpy.float32)
     if "y" in missing:
-        found["y"] = (found["x"] @ random.standard_normal((FEATURES, CLASSES))).argmax(1)
+        scores = found["x"] @ random.standard_normal((FEATURES, CLASSES))
+        found["y"] = scores > 0 if SEVERAL_LABELS else scores.argmax(1)
     if not subsets_of(found, n):
         missing.append("split")
         parts = numpy.split(random.permutation(n), [n * 3 // 5, n * 4 // 5])
@@ -89,6 +90,13 @@ def made_up(found, n, path):
     if missing:
         print(f"note: {path} has no {', '.join(missing)}: random ones are made up. gnnrun draws "
               "others, so its losses differ.", file=sys.stderr)
+
+
+def labels_of(y):
+    """A class for each vertex, -1 of none, or a column of 0, 1 and nan (unknown) for each label."""
+    if y.ndim == 2 and y.shape[1] > 1:
+        return y.astype(numpy.float32)
+    return numpy.nan_to_num(y.reshape(-1), nan=-1).astype(numpy.int64)
 
 
 def read(path, device, feature_norm="none", trains=True):
@@ -112,13 +120,13 @@ def read(path, device, feature_norm="none", trains=True):
     if feature_norm == "row":
         total = x.abs().sum(1, keepdim=True)
         x = torch.where(total > 0, x / total, x)
-    y = numpy.nan_to_num(found.get("y", numpy.full(n, -1)).reshape(-1), nan=-1)  # -1: no label
+    y = labels_of(found.get("y", numpy.full(n, -1)))
     tensors = [torch.from_numpy(numpy.ascontiguousarray(edges))]
     if WEIGHTED:
         tensors.append(torch.from_numpy(found["edge_weight"].astype(numpy.float32)))
     subsets = subsets_of(found, n) or {"all": numpy.arange(n)}
     return types.SimpleNamespace(
-        x=x.to(device), y=torch.from_numpy(y.astype(numpy.int64)).to(device),
+        x=x.to(device), y=torch.from_numpy(y).to(device),
         edges=[tensor.to(device) for tensor in tensors],
         subsets={name: torch.from_numpy(rows.astype(numpy.int64)).to(device)
                  for name, rows in subsets.items()})
@@ -130,14 +138,42 @@ def logits_of(model, data):
     return model(data.x, *data.edges)
 
 
-def accuracies(logits, data):
-    """"train 81.2 %  valid 79.0 %  test 80.1 %"."""
+def accuracy(logits, y):
+    labelled = y >= 0
+    return (logits.argmax(1) == y)[labelled].double().mean().item()
+
+
+def f1(logits, y):
+    """Micro-averaged over all labels that are known."""
+    found, known = logits > 0, ~y.isnan()
+    right = (found & (y == 1)).sum().item()
+    wrong = (known & (found != (y == 1))).sum().item()
+    return 2 * right / (2 * right + wrong) if right + wrong else 1.0
+
+
+def rocauc(logits, y):
+    """The mean over the labels that some vertices have and others have not."""
+    areas = []
+    for z, has in zip(logits.T.cpu().numpy(), y.T.cpu().numpy()):
+        z, has = z[~numpy.isnan(has)], has[~numpy.isnan(has)] == 1
+        _, place, count = numpy.unique(z, return_inverse=True, return_counts=True)
+        ranks = (numpy.cumsum(count) - (count - 1) / 2)[place]  # equal logits share their mean
+        there, absent = has.sum(), (~has).sum()
+        if there and absent:
+            areas.append((ranks[has].sum() - there * (there + 1) / 2) / (there * absent))
+    return numpy.mean(areas) if areas else float("nan")
+
+
+def scores(logits, data):
+    """"train 81.2 %  valid 79.0 %  test 80.1 %", or those of several labels by their names."""
+    several = data.y.dim() == 2
     text = []
-    for name, rows in data.subsets.items():
-        rows = rows[data.y[rows] >= 0]
-        if len(rows):
-            right = (logits[rows].argmax(1) == data.y[rows]).double().mean()
-            text.append(f"{name} {100 * right:.1f} %")
+    for score in [f1] + [rocauc] * ROCAUC if several else [accuracy]:
+        text += [score.__name__] * several
+        for name, rows in data.subsets.items():
+            y = data.y[rows]
+            if (~y.isnan() if several else y >= 0).any():
+                text.append(f"{name} {100 * score(logits[rows], y):.1f} %")
     return "  ".join(text)
 
 
@@ -228,6 +264,13 @@ def scheduler_of(optimizer, schedule):
     return of.LambdaLR(optimizer, lambda done: 1)
 
 
+def loss_of(logits, y):
+    if y.dim() == 1:
+        return F.cross_entropy(logits, y, ignore_index=-1)
+    known = ~y.isnan()
+    return F.binary_cross_entropy_with_logits(logits[known], y[known])
+
+
 def train(model, data, epochs, lr=0.01, weight_decay=5e-4, decay="first", schedule=""):
     """Yields the loss of each epoch, before its update."""
     optimizer = OPTIMIZER(groups_of(model, weight_decay, decay), lr)
@@ -235,7 +278,7 @@ def train(model, data, epochs, lr=0.01, weight_decay=5e-4, decay="first", schedu
     rows = data.subsets["train"]
     for _ in range(epochs):
         model.train()
-        loss = F.cross_entropy(LOGITS(model, data, rows), data.y[rows], ignore_index=-1)
+        loss = loss_of(LOGITS(model, data, rows), data.y[rows])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -245,14 +288,14 @@ def train(model, data, epochs, lr=0.01, weight_decay=5e-4, decay="first", schedu
 
 def main():
     parser = options("Trains the plan's model on one device; prints the loss before each update, "
-                     "and accuracies after it.")
+                     "and scores after it.")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--lr", type=float, default=0.01, help="learning rate (0.01)")
     parser.add_argument("--lr-schedule", default="", metavar="KIND:N[:N]", help="as gnnrun's")
     parser.add_argument("--weight-decay", type=float, default=5e-4, help="L2 (5e-4)")
     parser.add_argument("--decay", default="first", help="what decays, as gnnrun's (first)")
     parser.add_argument("--eval-every", type=int, default=EVAL_EVERY, metavar="N",
-                        help="print accuracies after every N epochs and the last; 0: the last")
+                        help="print scores after every N epochs and the last; 0: the last")
     parser.add_argument("--seed", type=int, default=1, help="of weights and dropout (1)")
     parser.add_argument("--weights", metavar="FILE", help="begin with these (safetensors)")
     parser.add_argument("--save-weights", metavar="FILE", help="write them at the end")
@@ -267,7 +310,7 @@ def main():
                    args.lr_schedule)
     for epoch, loss in enumerate(losses, 1):
         evaluates = epoch == args.epochs or args.eval_every and epoch % args.eval_every == 0
-        after = accuracies(logits_of(model, data), data) if evaluates else ""
+        after = scores(logits_of(model, data), data) if evaluates else ""
         print(f"epoch {epoch:<4} loss {loss:.6f}  {after}".rstrip(), flush=True)
     if args.save_weights:
         model.save(args.save_weights, args.feature_norm)
@@ -290,7 +333,7 @@ def main():
     model = Model()
     model.load(args.weights, args.feature_norm)
     logits = logits_of(model.to(args.device), data)
-    print(f"{len(logits)} vertices  {accuracies(logits, data)}".rstrip())
+    print(f"{len(logits)} vertices  {scores(logits, data)}".rstrip())
     if args.save_logits:
         numpy.save(args.save_logits, logits.cpu().numpy())
 

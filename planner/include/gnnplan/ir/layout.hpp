@@ -138,6 +138,7 @@ bool same_placement(const Layout& a, const Layout& b, const Grid& grid);
 Layout layout_c();           // rows over (x, z), columns over y
 Layout layout_r();           // rows over (x, z, y)
 Layout layout_f();           // rows over (x, z), replicated over y
+Layout layout_columns();     // all rows of columns over (x, z, y)
 Layout layout_replicated();  // everywhere
 Layout layout_partial();     // everywhere, a summand on every rank
 

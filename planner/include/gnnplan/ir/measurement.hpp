@@ -4,25 +4,56 @@
 #include <gnnplan/base/product_kernel.hpp>
 #include <gnnplan/ir/plan.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gnnplan {
 
+// How good logits are on the labelled training, validation and test vertices, 0..1; unset: not judged, or no vertex of
+// the set has a label.
+struct SetScores {
+    std::optional<double> train, valid, test;
+
+    bool any() const { return train || valid || test; }
+    bool operator==(const SetScores&) const = default;
+};
+
+// By what logits are judged.
+struct Judgement {
+    SetScores accuracy = {};  // of one class a vertex
+    SetScores f1 = {};        // of several labels a vertex: micro-averaged over all of them
+    SetScores rocauc = {};    // where asked for: area under the ROC curve, the mean over classes that have both kinds
+
+    bool any() const { return accuracy.any() || f1.any() || rocauc.any(); }
+    bool operator==(const Judgement&) const = default;
+};
+struct Metric {
+    std::string_view name;  // in reports and files, behind train_, valid_ or test_
+    SetScores Judgement::*sets;
+};
+inline constexpr std::array<Metric, 3> metrics{
+    {{"accuracy", &Judgement::accuracy}, {"f1", &Judgement::f1}, {"rocauc", &Judgement::rocauc}}};
+
 struct EpochRecord {
-    std::int64_t epoch = 0;  // from 1
-    double loss = 0;         // mean cross-entropy over the training vertices before the update, without weight decay
-    std::optional<double> train_accuracy, valid_accuracy, test_accuracy;  // after the update, 0..1
-    double seconds = 0;                                                   // max over ranks, without evaluation
+    std::int64_t epoch = 0;    // from 1
+    double loss = 0;           // mean cross-entropy over the training vertices before the update, without weight decay
+    Judgement judgement = {};  // after the update
+    double seconds = 0;        // max over ranks, without evaluation
     // Mean cross-entropy over the labelled validation vertices after the update; unset: not evaluated, no such vertex,
     // no finite number, or a plan of an earlier version.
     std::optional<double> valid_loss{};
 };
 
 // By which evaluation of the validation vertices an epoch is the best.
-enum class BestBy : std::uint8_t { accuracy, loss };
+enum class BestBy : std::uint8_t { accuracy, loss, f1, rocauc };
+constexpr std::string_view name_of(BestBy by) {
+    constexpr std::array<std::string_view, 4> names{"accuracy", "loss", "f1", "rocauc"};
+    return names[static_cast<std::size_t>(by)];
+}
 
 // One step, summed over ranks unless the name says otherwise; bytes are bytes sent.
 struct StepRecord {
@@ -116,12 +147,6 @@ struct NotFinite {
     std::int64_t first_vertex = 0;  // the lowest of them in the data's numbering, from 0
 };
 
-// The shares, 0..1, of the labelled training, validation and test vertices whose class an inference finds; unset: no
-// vertex of the set has a label.
-struct Accuracies {
-    std::optional<double> train, valid, test;
-};
-
 // The settings of a run that decide what is learnt, given the plan, the data and the seed.
 struct RunSettings {
     std::int64_t epochs = 0;  // asked for; those that were trained are in the report
@@ -147,18 +172,20 @@ struct SeedRun {
     std::uint64_t seed = 0;
     std::int64_t epochs = 0;             // trained
     double loss = 0;                     // of the last of them
-    std::optional<std::int64_t> best{};  // the epoch of the best validation accuracy, the first of equals
-    Accuracies accuracies = {};          // after that epoch; where none was validated, after the last evaluation
+    std::optional<std::int64_t> best{};  // the epoch of the best validation, the first of equals
+    Judgement judgement = {};            // after that epoch; where none was validated, after the last evaluation
 };
 
-// The accuracies of several runs: their mean, and their standard deviation (of a sample: over n - 1), which one run has
-// not; unset: some run has no such accuracy.
+// A score of several runs: their mean, and their standard deviation (of a sample: over n - 1), which one run has not;
+// unset: some run has no such score.
 struct Spread {
     double mean = 0;
     std::optional<double> deviation;
+    bool operator==(const Spread&) const = default;
 };
-struct AccuracySpreads {
+struct Spreads {
     std::optional<Spread> train, valid, test;
+    bool operator==(const Spreads&) const = default;
 };
 
 struct RunReport {
@@ -176,7 +203,7 @@ struct RunReport {
     std::optional<ProbeFigures> probe{};   // of the machine before a long training began
     Configuration configuration;
     std::vector<SeedRun> runs{};  // where there are several; `seed` and `epochs` are those of the last one then
-    std::optional<AccuracySpreads> spreads{};  // over `runs`
+    std::array<Spreads, metrics.size()> spreads{};  // over `runs`, by metric
     std::vector<EpochRecord> epochs;
     std::vector<StepRecord> steps;       // one steady-state training epoch, or the pass of an inference
     std::vector<StepRecord> setup;       // one-time work
@@ -198,9 +225,9 @@ struct RunReport {
     std::optional<CheckpointTotals> checkpoints;
     Fingerprints fingerprints;
     std::vector<WrittenFile> written{};
-    std::optional<NotFinite> not_finite{};   // of embeddings or a layer, which were not written for that
-    std::vector<std::int64_t> fanout{};      // of an inference, by layer, as in the plan
-    std::optional<Accuracies> accuracies{};  // of an inference on data with labels and a split, if the pass was made
+    std::optional<NotFinite> not_finite{};  // of embeddings or a layer, which were not written for that
+    std::vector<std::int64_t> fanout{};     // of an inference, by layer, as in the plan
+    Judgement judgement{};                  // of an inference on data with labels and a split, if the pass was made
 };
 
 }  // namespace gnnplan

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gnnplan/base/activation.hpp>
+#include <gnnplan/base/loss.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -46,7 +47,9 @@ struct ModelRecord {
     JumpingKnowledge jk = JumpingKnowledge::none;
     Norm norm = Norm::none;  // of every layer but the last one, of that, too, where linear maps make the logits
     NormAfter norm_after = NormAfter::sum;
-    double epsilon = 0;  // of gin: fixed, or where training begins
+    Loss loss = Loss::softmax;
+    bool rocauc = false;  // evaluations find the area under the ROC curve, too
+    double epsilon = 0;   // of gin: fixed, or where training begins
     bool trains_epsilon = false;
     // These belong to models that attend; 0 and unset mean their defaults. Hidden layers have `heads`, whose results
     // follow each other unless they are averaged; the last layer averages `output_heads`.

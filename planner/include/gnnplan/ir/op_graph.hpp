@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gnnplan/base/activation.hpp>
+#include <gnnplan/base/loss.hpp>
 
 #include <array>
 #include <cstdint>
@@ -28,6 +29,8 @@ enum class OpKind : std::uint8_t {
     // The same of each column (Ioffe & Szegedy 2015, algorithm 1): training with the mean and variance over all rows,
     // of which it keeps `running` values, and else with those. The bias of what it reads would be subtracted again.
     batch_norm,
+    sigmoid_cross_entropy,         // the loss over the labels of the training vertices
+    masked_sigmoid_cross_entropy,  // over those that are known
 };
 
 // The activation that an operation is; none of others.
@@ -44,6 +47,19 @@ constexpr OpKind operation_of(Activation activation) {
            : activation == Activation::leaky_relu ? OpKind::leaky_relu
                                                   : OpKind::relu;
 }
+
+constexpr OpKind operation_of(Loss loss) {
+    return loss == Loss::sigmoid          ? OpKind::sigmoid_cross_entropy
+           : loss == Loss::masked_sigmoid ? OpKind::masked_sigmoid_cross_entropy
+                                          : OpKind::softmax_cross_entropy;
+}
+// The loss that an operation is; softmax of others.
+constexpr Loss loss_of(OpKind kind) {
+    return kind == OpKind::sigmoid_cross_entropy          ? Loss::sigmoid
+           : kind == OpKind::masked_sigmoid_cross_entropy ? Loss::masked_sigmoid
+                                                          : Loss::softmax;
+}
+constexpr bool is_loss(OpKind kind) { return kind == operation_of(loss_of(kind)); }
 
 // How an aggregation reduces the rows of a vertex's in-neighbours.
 enum class Reduce : std::uint8_t {
@@ -104,6 +120,7 @@ struct Op {
     Heads heads = {};
     int shift = -1;                         // of a norm: the bias
     std::array<int, 2> running = {-1, -1};  // of batch_norm: mean and variance
+    bool rocauc = false;                    // of a loss over labels: evaluations find the area under the ROC curve, too
 
     bool keeps_running() const { return running[0] >= 0 && running[1] >= 0; }
 };

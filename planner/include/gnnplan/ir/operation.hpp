@@ -29,6 +29,7 @@
 #include <gnnplan/ir/steps/loss.hpp>
 #include <gnnplan/ir/steps/map.hpp>
 #include <gnnplan/ir/steps/norm.hpp>
+#include <gnnplan/ir/steps/rank_sum.hpp>
 #include <gnnplan/ir/steps/redistribute.hpp>
 #include <gnnplan/ir/steps/reduce_scatter.hpp>
 #include <gnnplan/ir/steps/ring_gemm.hpp>
@@ -52,7 +53,7 @@ namespace gnnplan {
 using Operation =
     std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RingGemmStep, RedistributeStep, WeightGradStep,
                  AllReduceStep, MapStep, HeadStep, EdgeStep, EdgeTransposeStep, EdgeGatherStep, SumRowsStep,
-                 SyncRowsStep, LossStep, ScoreStep, UpdateStep, NormStep, BatchNormStep>;
+                 SyncRowsStep, LossStep, ScoreStep, UpdateStep, NormStep, BatchNormStep, RankSumStep>;
 
 template <class S>
 concept LocalStep = S::local;
@@ -105,9 +106,9 @@ bool depends_on_graph(const Schedule& schedule, const Operation& operation);
 // How the messages of a step on `rank` are measured, with what is done to their bytes; plain ones, of most.
 Collective collective_of(const Schedule& schedule, const Operation& operation, int rank);
 
-// Whether the step moves rows between spaces, so that what a rank exchanges depends on where its blocks lie; no, of
-// most.
-bool moves_between_spaces(const Schedule& schedule, const Operation& operation);
+// Whether the step moves rows out of a group of ranks along y, so that what a rank exchanges depends on where its
+// blocks lie; no, of most.
+bool moves_across_groups(const Schedule& schedule, const Operation& operation);
 
 // Whether its messages travel while later steps and epochs run; no, of most.
 bool in_background(const Operation& operation);

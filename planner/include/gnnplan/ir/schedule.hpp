@@ -89,8 +89,6 @@ Block block_of(const Schedule& schedule, TensorId id, int rank);
 inline bool of_groups(const Schedule& schedule, const std::optional<int>& space) {
     return space && schedule.spaces[static_cast<std::size_t>(*space)].of_groups;
 }
-// The doubles that steps leave for a report: the loss, and what a score counts.
-std::vector<TensorId> results_of(const Schedule& schedule);
 // Gives groups other rows: `first` is Grid::groups. The rest of the schedule stays as it is, in place.
 void set_groups(Schedule& schedule, const std::vector<std::int64_t>& first);
 // Bytes of a dense tensor's block.

@@ -26,7 +26,7 @@ enum class SiteKind : std::uint8_t {
     product,    // A^T H W
     linear,     // H W, or Z + H W; without a weight Z + H
     pointwise,  // dropout(activation(Z + b)); each of the three may be missing
-    loss,       // softmax cross-entropy of the training vertices
+    loss,       // of the training vertices
     norm,       // normalisation of Z + b, or of what a pointwise site makes
     output,     // the logits of all vertices, of a model that is applied and not trained
 };
@@ -53,6 +53,8 @@ struct Site {
     int shift = -1;                         // the bias of a norm, whose weight is `parameter`
     std::array<int, 2> running = {-1, -1};  // of a batch norm: mean and variance of columns; of a layer norm -1
     Heads heads = {};                       // of a product by attention, and one head of a product by cosines
+    Loss loss = Loss::softmax;              // of a loss
+    bool rocauc = false;                    // whether evaluations find the area under the ROC curve, too
     int rows_of = 0;                        // its value has a row for each vertex that layer `rows_of` computes
     int columns_of = 0;                     // and as many columns as layer `columns_of` makes; -1: a width of its own
 

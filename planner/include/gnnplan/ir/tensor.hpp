@@ -16,7 +16,7 @@ using TensorId = std::int32_t;
 enum class Role : std::uint8_t {
     adjacency,  // sparse; resident
     features,   // H^0, filled at load; resident, but gone after setup when only setup reads it
-    labels,     // i32 per vertex; resident
+    labels,     // i32 per vertex, its class; or a bit for each element of the logits; resident
     subset,     // u8 per vertex: 0 train, 1 valid, 2 test, 255 none; resident
     vertices,   // i32: the user's number of the vertex of each row; resident
     counts_as,  // f32 per row: by how much of a vertex it is counted in the loss; resident
@@ -34,6 +34,7 @@ enum class Role : std::uint8_t {
     // Rows of clones that groups have sent each other and not used yet, of all bins: those that the rank sends, and
     // those that it receives. Resident.
     in_flight,
+    known_labels,  // a bit for each label: whether the vertex's is known; resident
 };
 
 // Whether the executor fills it, or keeps it, before any step runs.

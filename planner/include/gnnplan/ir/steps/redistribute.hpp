@@ -4,8 +4,8 @@
 
 namespace gnnplan {
 
-// The same matrix in another of the layouts C, R and F: every rank sends the intersections of its block with the blocks
-// others need. Out of F nothing is sent within a y-group.
+// The same matrix in another of the layouts C, R and F, or by columns over all ranks: every rank sends the
+// intersections of its block with the blocks others need. Out of F nothing is sent within a y-group.
 //
 // `in` and `out` may have rows of different spaces, each the first rows of the larger one (Numbering): rows that `out`
 // lacks are left out, and rows that `in` lacks are zero. Their blocks do not lie on the same ranks along x and z then.
@@ -22,6 +22,8 @@ struct RedistributeStep {
     TensorId subject() const { return out; }
     // Whether the rows of `in` and `out` are of different spaces.
     bool between_spaces(const Schedule& schedule) const;
+    // Whether ranks of several y-groups exchange rows, as they do between spaces, and to columns over all ranks.
+    bool across_groups(const Schedule& schedule) const;
     // Whether a rank may take rows from another: in F, where each rank of a y-group has all columns, only from one that
     // is at its own place.
     bool may_take(const Schedule& schedule, int a, int b) const;
