@@ -133,11 +133,10 @@ void check_widths(const std::vector<std::int64_t>& widths, const char* option) {
 void check_maps(const ModelRecord& model) {
     check_widths(model.pre, "`pre`");
     check_widths(model.post, "`post`");
-    if (model.rocauc && !several_labels(model.loss))
+    if (model.rocauc && !several_labels(model.loss) && model.widths.back() != 2)
         throw Error(ErrorCode::usage,
-                    "the area under the ROC curve is of several labels for a vertex, and this loss is "
-                    "a softmax",
-                    "`rocauc`", "`loss sigmoid` is of several, or leave it out");
+                    "the area under the ROC curve is of several labels for a vertex, or of two classes", "`rocauc`",
+                    "leave it out");
     if (model.norm_after != NormAfter::sum && model.norm == Norm::none)
         throw Error(ErrorCode::usage, "there is no norm to put behind something", "`norm-after`", "`norm` gives one");
     if (model.pre_activation && model.pre.empty())

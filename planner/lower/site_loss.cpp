@@ -36,13 +36,21 @@ void score(Builder& builder, TensorId logits, Loss loss) {
     builder.all_reduce("score.all_reduce", counts, op);
 }
 
-// A rank ranks the vertices by all logits of some labels.
+// By how much the second of two classes is more likely than the first, as a logit.
+TensorId margin_of(Builder& builder, TensorId logits) {
+    const TensorId margin = builder.beside("margin", logits, 1, layout_r());
+    builder.step("margin", OpKind::softmax_cross_entropy,
+                 MapStep{MapOp::difference, logits, {}, margin, 0, Activation::none, false});
+    return margin;
+}
+
+// A rank ranks the vertices by all logits of some labels. Of two classes, vertices without one are not known.
 void rank(Builder& builder, TensorId logits, Loss loss) {
     const OpKind op = operation_of(loss);
     const std::int64_t columns = builder.tensor(logits).columns;
     const TensorId whole = builder.beside("logits.columns", logits, columns, layout_columns());
     builder.step("rank.redistribute", op, RedistributeStep{logits, whole});
-    const Known of(builder, whole, loss);
+    const Known of(builder, whole, several_labels(loss) ? loss : Loss::masked_sigmoid);
     const TensorId order = builder.like("order", whole, DType::f64);
     const TensorId sums = builder.summand("ranks", RankSumStep::rows, columns, DType::f64);
     builder.step("rank", op, RankSumStep{whole, of.labels, of.subset, order, sums, of.known});
@@ -57,9 +65,11 @@ void forward_loss(Passes& passes, int id) {
     const Site& site = passes.model.at(id);
     builder.begin(Pass::forward, site.layer);
     Copies& copies = passes.value(site.input).copies;
-    if (!passes.training && site.rocauc) rank(builder, copies.at(copies.source_for(Place::r)), site.loss);
+    const bool several = several_labels(site.loss), ranks = !passes.training && site.rocauc;
+    if (ranks && several) rank(builder, copies.at(copies.source_for(Place::r)), site.loss);
     const Place wanted = passes.training ? passes.rules.loss_place() : Place::r;
     const TensorId logits = builder.at(copies, wanted, "forward.logits", "logits", operation_of(site.loss));
+    if (ranks && !several) rank(builder, margin_of(builder, logits), site.loss);
     passes.training ? cross_entropy(builder, logits, site.loss) : score(builder, logits, site.loss);
 }
 

@@ -6,6 +6,23 @@
 #include <algorithm>
 
 namespace gnnplan::exec {
+namespace {
+
+// Labels as bits; of one class for each vertex, whether it is the second of two.
+struct VertexLabels {
+    const data::Dataset& dataset;
+
+    bool has(std::int64_t v, std::int64_t j) const {
+        return several() ? dataset.label_bits().has(v, j) : class_of(v) == 1;
+    }
+    bool is_known(std::int64_t v, std::int64_t j) const {
+        return several() ? dataset.label_bits().is_known(v, j) : class_of(v) >= 0;
+    }
+    bool several() const { return !dataset.label_bits().empty(); }
+    std::int32_t class_of(std::int64_t v) const { return dataset.labels()[static_cast<std::size_t>(v)]; }
+};
+
+}  // namespace
 
 // Calls write(rows, values) for the rows of a tensor's block, as many at a time as the device has room for.
 template <class T, class Write>
@@ -55,7 +72,7 @@ void Executor::fill(TensorId id, const data::Dataset& dataset) {
                 *out++ = all(static_cast<std::size_t>(order.vertex_at(row)));
         });
     };
-    const data::LabelBits& bits = dataset.label_bits();
+    const VertexLabels bits{dataset};
     switch (tensor_of(schedule(), id).role) {
         case Role::features: {
             if (dataset.features_in_shares()) break;
@@ -65,10 +82,10 @@ void Executor::fill(TensorId id, const data::Dataset& dataset) {
             break;
         }
         case Role::labels:
-            if (!bits.empty()) {
-                fill_bits(id, [&](std::int64_t row, std::int64_t j) { return bits.has(order.vertex_at(row), j); });
-            } else {
+            if (tensor_of(schedule(), id).dtype == DType::i32) {
                 gather(std::int32_t{}, [&](std::size_t v) { return dataset.labels()[v]; });
+            } else {
+                fill_bits(id, [&](std::int64_t row, std::int64_t j) { return bits.has(order.vertex_at(row), j); });
             }
             break;
         case Role::known_labels:

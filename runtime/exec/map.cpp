@@ -73,6 +73,13 @@ void dot(const MapStep& step, const StepContext& context) {
     context.kernels.dot(store.matrix(step.tensor), store.matrix(*step.operand), store.data<float>(*step.out));
 }
 
+void difference(const MapStep& step, const StepContext& context) {
+    const kernels::Matrix all = context.store.matrix(step.tensor), out = context.store.matrix(*step.out);
+    const auto column = [&](std::int64_t j) { return kernels::ConstMatrix{all.data + j, all.rows, 1, all.stride}; };
+    context.kernels.copy(column(1), out);
+    context.kernels.add_scaled(-1, nullptr, column(0), out);
+}
+
 void column_sum(const MapStep& step, const StepContext& context) {
     context.kernels.column_sum(context.store.matrix(step.tensor),
                                cleared_columns<float>(context, *step.out, step.tensor));
@@ -109,6 +116,7 @@ void run_step(const MapStep& step, const StepContext& context) {
         case MapOp::copy:
             return context.kernels.copy(context.store.matrix(step.tensor), context.store.matrix(*step.out));
         case MapOp::dot: return dot(step, context);
+        case MapOp::difference: return difference(step, context);
     }
     ensure(false, "a map operation has no handler");
 }

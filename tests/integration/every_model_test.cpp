@@ -122,6 +122,7 @@ std::vector<Variant> variants() {
                     }),
             variant("GatTwoHeadsBatchNorm", "gat", "", [](ModelRecord& m) { m.heads = 2, m.norm = Norm::batch; }),
             variant("GcnSigmoid", "gcn", "", [](ModelRecord& m) { m.loss = Loss::sigmoid, m.rocauc = true; }),
+            variant("GcnTwoClassesRanked", "gcn", "", [](ModelRecord& m) { m.rocauc = true; }),
             variant("SageMeanMaskedSigmoidJk", "sage", "mean",
                     [](ModelRecord& m) {
                         m.loss = Loss::masked_sigmoid, m.rocauc = true, m.jk = JumpingKnowledge::concat;
@@ -177,6 +178,10 @@ std::vector<std::pair<TinyGraph, Network>> networks_of(const Variant& variant) {
         if (i % 4 == 3) network.input_dropout = 0.25F;
         if (i % 4 > 1) network.attention_dropout = 0.4F;
         TinyGraph graph = graphs[i];
+        if (variant.model.rocauc && !several_labels(variant.model.loss)) {
+            graph.classes = 2;
+            for (std::int32_t& label : graph.labels) label = std::min(label, 1);
+        }
         if (several_labels(variant.model.loss)) {
             graph = with_several_labels(std::move(graph), variant.model.loss == Loss::masked_sigmoid);
             if (graph.several.empty()) network.model.loss = Loss::softmax, network.model.rocauc = false;

@@ -87,11 +87,25 @@ void expect_labels(const TestProblem& problem, const std::vector<double>& logits
     }
 }
 
+// Of two classes: ranks by how much the second is more likely than the first.
+void expect_margins(const TestProblem& problem, const std::vector<double>& logits, Expected& expected) {
+    expected.least_ranks.assign(9, 0), expected.most_ranks.assign(9, 0);
+    std::array<std::vector<Judged>, 3> judged;
+    for (std::size_t v = 0; v < problem.dataset().subset().size(); ++v) {
+        const std::uint8_t subset = problem.dataset().subset()[v];
+        const std::int32_t label = problem.dataset().labels()[v];
+        if (subset < 3 && label >= 0) judged[subset].push_back({logits[2 * v + 1] - logits[2 * v], label == 1});
+    }
+    const double near = 2 * expected.relative * largest(logits);
+    for (std::size_t s = 0; s < 3; ++s) expect_ranks(judged[s], near, 3 * s, 1, expected);
+}
+
 void expect_evaluation(const TestProblem& problem, const Parameters& parameters, Expected& expected) {
     const std::vector<double> logits =
         loss_and_gradient(problem.serial(), {.known_moments = true}, parameters, 1).logits;
-    problem.serial().several.empty() ? expect_classes(problem, logits, expected)
-                                     : expect_labels(problem, logits, expected);
+    if (!problem.serial().several.empty()) return expect_labels(problem, logits, expected);
+    expect_classes(problem, logits, expected);
+    if (problem.network().model.rocauc) expect_margins(problem, logits, expected);
 }
 
 // The error that rounding leaves in a gradient whose terms cancel, as those of attention do where a vertex has one

@@ -82,6 +82,27 @@ TEST_F(SeveralLabels, AreFoundInTheDataAndLearnt) {
     }
 }
 
+// Of two classes, vertices that have none are not ranked.
+TEST_F(SeveralLabels, TwoClassesAreRanked) {
+    const std::string graph = folder / "graph.npz";
+    ASSERT_EQ(gnnplan("graph generate planted --vertices 90 --nonzeros 400 --features 5 --classes 2 -o " + graph).code,
+              0);
+    Json before;
+    for (const char* ranks : {"", "--ranks 2", "--ranks 4 --grid 2x2", "--ranks 3 --loss-rows on"}) {
+        const Outcome planned = make_plan(graph, std::string("--rocauc ") + ranks);
+        ASSERT_EQ(planned.code, 0) << planned.err;
+        const Json found = reported(graph, "--epochs 5 --eval-every 5");
+        const Json& epoch = found["epochs"].back();
+        EXPECT_TRUE(epoch["valid_accuracy"].is_number() && epoch["valid_rocauc"].is_number());
+        EXPECT_TRUE(before.is_null() || epoch["test_rocauc"] == before) << ranks;
+        before = epoch["test_rocauc"];
+        EXPECT_EQ(found["settings"]["best_by"], "rocauc");
+        EXPECT_EQ(found["measured"]["peak_bytes_per_rank"], found["predicted"]["peak_bytes_per_rank"]);
+        for (const Json& step : found["evaluation"])
+            EXPECT_EQ(step["counted_bytes_by_rank"], step["predicted_bytes_by_rank"]) << step["name"];
+    }
+}
+
 TEST_F(SeveralLabels, JudgeTheBestEpochAndRuns) {
     ASSERT_EQ(make_plan(all).code, 0);
     const std::string flags = "--epochs 12 --eval-every 2 --lr 0.05 ";
@@ -136,7 +157,8 @@ TEST_F(SeveralLabels, OtherLossesAreRefused) {
     };
     refused("--graph " + all + " --loss softmax", "--loss: the data has several labels for each vertex");
     refused("--graph " + some + " --loss sigmoid", "several labels for each vertex, not all of which are known");
-    refused("--graph cora --rocauc", "--rocauc: the area under the ROC curve is of several labels");
+    refused("--graph cora --rocauc",
+            "--rocauc: the area under the ROC curve is of several labels for a vertex, or of two classes");
     EXPECT_EQ(gnnplan("plan --graph cora --loss sigmoid --rocauc --machine cpu-node").code, 0);
     EXPECT_EQ(gnnplan("plan --graph yelp --rocauc --ranks 4 --machine cpu-node").code, 0);
     EXPECT_EQ(gnnplan("plan --graph " + all + " --loss masked-sigmoid --machine cpu-node").code, 0);

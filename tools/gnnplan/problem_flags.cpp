@@ -332,10 +332,10 @@ void add_loss_flags(CLI::App& command, ModelFlags& model) {
             "sizes softmax")
         ->check(CLI::IsMember({"softmax", "sigmoid", "masked-sigmoid"}))
         ->type_name("softmax|sigmoid|masked-sigmoid");
-    command.add_flag(
-        "--rocauc", model.rocauc,
-        "In training, evaluate several labels by the area under the ROC curve, too, exactly and with ties: the mean "
-        "over the labels that some vertices have and others have not");
+    command.add_flag("--rocauc", model.rocauc,
+                     "In training, evaluate several labels, or two classes, by the area under the ROC curve, too, "
+                     "exactly and with ties: the mean "
+                     "over the labels that some vertices have and others have not");
 }
 
 void add_machine_flags(CLI::App& command, ProblemFlags& flags) {

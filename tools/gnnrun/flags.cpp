@@ -36,7 +36,7 @@ void add_training(CLI::App& app, RunFlags& flags) {
               {0});
     add_count(app, "--runs", flags.runs,
               "Train so many times, from --seed, --seed + 1 and so on, and report the mean and the standard deviation "
-              "of the accuracies at the best validation epochs; data is loaded once",
+              "of the scores at the best validation epochs; data is loaded once",
               {1, 10'000});
     add_number(
         app, "--lr", flags.learning_rate, [](double x) { return x > 0; }, "above 0", "Learning rate")

@@ -80,6 +80,12 @@ void check_made(const StepCheck& step, const MapStep& map) {
             step.require(map.operand && map.out, "dot takes an operand and an output");
             check_summand(step, map, 1);
             return check_other(step, map.tensor, *map.operand);
+        case MapOp::difference:
+            only_out("difference takes an output and no operand");
+            step.require(step.at(map.tensor).columns == 2, "a difference is of two columns");
+            step.dense(*map.out), step.written(*map.out), step.shaped(*map.out, step.at(map.tensor).rows, 1);
+            step.require(step.at(*map.out).space == step.at(map.tensor).space, "operands are about different rows");
+            return step.in_layout(map.tensor, layout_r()), step.in_layout(*map.out, layout_r());
         default:  // copy
             only_out("copy takes an output and no operand");
             step.written(*map.out);
@@ -110,7 +116,8 @@ RankWork MapStep::work(const Schedule& schedule, const GraphStats& /*graph*/, in
         case MapOp::divide:
         case MapOp::add_scaled:
         case MapOp::copy:
-        case MapOp::dot: break;  // read and written in order, as what is copied
+        case MapOp::dot:
+        case MapOp::difference: break;  // read and written in order, as what is copied
     }
     RankWork work = streamed(schedule, *this, rank, stream);
     work.in_cache = done_before;

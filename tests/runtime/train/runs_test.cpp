@@ -16,6 +16,7 @@ using ::testing::ElementsAre;
 std::vector<std::tuple<double, std::optional<double>, std::optional<double>>> bits(
     const std::vector<EpochRecord>& epochs) {
     std::vector<std::tuple<double, std::optional<double>, std::optional<double>>> all;
+    all.reserve(epochs.size());
     for (const EpochRecord& epoch : epochs)
         all.emplace_back(epoch.loss, epoch.judgement.accuracy.valid, epoch.judgement.accuracy.test);
     return all;

@@ -3,6 +3,7 @@
 #include "runtime/deploy/report.hpp"
 #include "tests/tools/gnnrun/gnnrun_fixture.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace gnnplan::tools {
@@ -161,7 +162,7 @@ TEST_F(Gnnrun, RefusesTheLauncherOfAnotherMpi) {
     for (const char* set : {"SLURM_NTASKS=4 SLURM_PROCID=0 SLURM_JOB_ID=7", "PMI_RANK=0 PMI_SIZE=1",
                             "SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0 SLURM_NTASKS=4"}) {
         const std::string plan = std::string(set).starts_with("PMI") ? "@plan1.json" : "@plan4.json --in-process";
-        EXPECT_EQ(run(set + start + plan).code, 0) << set;
+        EXPECT_EQ(run(fmt::format("{}{}{}", set, start, plan)).code, 0) << set;
     }
 }
 
@@ -398,7 +399,7 @@ TEST_F(Gnnrun, ASignalEndsTheRunAfterAnEpochWithAllFilesWritten) {
 TEST_F(Gnnrun, EveryFileThatCanBeWrittenIs) {
     const std::string run = "@plan1.json --data @graph --epochs 3 ";
     for (const std::string closed : {" 2>/dev/full", " 2>&-"}) {
-        EXPECT_EQ(gnnrun(run + "--report @run.json" + closed).code, 0) << closed;
+        EXPECT_EQ(gnnrun(fmt::format("{}--report @run.json{}", run, closed)).code, 0) << closed;
         EXPECT_EQ(report("run.json").epochs.size(), 3U);
         std::filesystem::remove(path("run.json"));
     }
@@ -450,7 +451,7 @@ TEST_F(Gnnrun, RefusesFlagsThatMakeNoSense) {
     for (const std::string flag :
          {"--checkpoint", "--resume", "--load-weights", "--save-weights", "--report", "--metrics", "--trace"}) {
         for (const std::string empty : {" ''", "="}) {
-            const Outcome outcome = gnnrun("@plan1.json --data @graph " + flag + empty);
+            const Outcome outcome = gnnrun(fmt::format("@plan1.json --data @graph {}{}", flag, empty));
             EXPECT_EQ(outcome.code, 64) << flag << empty;
             EXPECT_THAT(outcome.output, HasSubstr("error: " + flag + ": its value is ")) << empty;
         }

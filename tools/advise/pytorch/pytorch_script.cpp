@@ -152,7 +152,9 @@ def f1(logits, y):
 
 
 def rocauc(logits, y):
-    """The mean over the labels that some vertices have and others have not."""
+    """The mean over the labels that some vertices have and others have not, or of two classes."""
+    if y.dim() == 1:
+        logits, y = logits[:, 1:] - logits[:, :1], y.float().masked_fill(y < 0, torch.nan)[:, None]
     areas = []
     for z, has in zip(logits.T.cpu().numpy(), y.T.cpu().numpy()):
         z, has = z[~numpy.isnan(has)], has[~numpy.isnan(has)] == 1
@@ -165,11 +167,11 @@ def rocauc(logits, y):
 
 
 def scores(logits, data):
-    """"train 81.2 %  valid 79.0 %  test 80.1 %", or those of several labels by their names."""
+    """"train 81.2 %  valid 79.0 %  test 80.1 %"; other scores than accuracies by their names."""
     several = data.y.dim() == 2
     text = []
-    for score in [f1] + [rocauc] * ROCAUC if several else [accuracy]:
-        text += [score.__name__] * several
+    for score in [f1 if several else accuracy] + [rocauc] * ROCAUC:
+        text += [score.__name__] * (score is not accuracy)
         for name, rows in data.subsets.items():
             y = data.y[rows]
             if (~y.isnan() if several else y >= 0).any():

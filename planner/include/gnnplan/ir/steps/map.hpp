@@ -22,6 +22,7 @@ enum class MapOp : std::uint8_t {
     add_scaled,  // in place: tensor = tensor + (scale + epsilon) * operand
     copy,        // out = tensor
     dot,         // out = the sum of tensor * operand over the local block: a partial sum
+    difference,  // out = tensor(:, 1) - tensor(:, 0), of two columns
 };
 
 // Elementwise work on local blocks.
@@ -50,7 +51,8 @@ struct MapStep {
             case MapOp::positive_mask:
             case MapOp::column_sum:
             case MapOp::copy:
-            case MapOp::dot: break;
+            case MapOp::dot:
+            case MapOp::difference: break;
         }
         return false;
     }
