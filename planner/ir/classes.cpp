@@ -2,7 +2,9 @@
 // x, coordinates are alike when their blocks of every row count are; along z, when their sub-blocks of every x-block
 // are; along y, when their sub-blocks of every (x, z)-block are, and their column blocks of every width; and when all
 // that holds for their left neighbours in the rings of reduce-scatters too. Ranks alike in all three have the same
-// blocks, and their peers differ from them in one coordinate only, so those have too.
+// blocks, and their peers differ from them in one coordinate only, so those have too. Columns over all ranks are split
+// along x, z and y as rows are. A redistribution to them is between all ranks; out of C its messages go by where blocks
+// of columns overlap, too, so ranks that differ in this are told apart besides.
 #include "planner/ir/coordinate_classes.hpp"
 
 #include <gnnplan/ir/classes.hpp>
@@ -36,6 +38,7 @@ struct Shapes {
 
     Sizes rows;
     Sizes widths;
+    Sizes over_all;                       // widths of the tensors whose columns are split over all ranks
     std::vector<const Tensor*> gathered;  // adjacencies whose pieces are not whole blocks of dense operands
     bool dealt = false;                   // over the ranks of a y-group
 
@@ -51,6 +54,7 @@ struct Shapes {
 void Shapes::add(const Grid& grid, const Tensor& tensor) {
     const bool sparse = tensor.role == Role::adjacency;
     if (!tensor.layout.rows.empty()) rows.insert(tensor.rows);
+    if (tensor.layout == layout_columns()) rows.insert(tensor.columns), over_all.insert(tensor.columns);
     if (sparse) rows.insert(tensor.columns);
     // Weights have the widths of all dense operands, of this schedule and of others of the same network.
     if (!sparse && !tensor.layout.columns.empty()) widths.insert(tensor.columns);
@@ -74,22 +78,22 @@ Shapes shapes_of(const Schedule& schedule, const Operation& operation) {
     return shapes;
 }
 
-// Ranks of equal classes along every axis, and of equal hands.
+// Ranks of equal classes along every axis, of equal hands, and of equal overlaps.
 RankClasses combined(const Grid& grid, const std::vector<int>& x, const std::vector<int>& y, const std::vector<int>& z,
-                     const std::vector<int>& hands) {
+                     const std::vector<int>& hands, const std::vector<int>& overlaps) {
     RankClasses classes;
-    std::map<std::array<std::int64_t, 5>, int> known;
+    std::map<std::array<std::int64_t, 6>, int> known;
     classes.class_of.resize(static_cast<std::size_t>(grid.size()));
     for (int ix = 0; ix < grid.x; ++ix) {
         for (int iz = 0; iz < grid.z; ++iz) {
             for (int iy = 0; iy < grid.y; ++iy) {
                 const auto at = [](const std::vector<int>& of, int i) { return of[static_cast<std::size_t>(i)]; };
                 const bool dealt = !hands.empty();
-                const auto [entry, is_new] =
-                    known.try_emplace({at(x, ix), at(y, iy), at(z, iz), dealt ? at(hands, iy) : 0,
-                                       dealt ? served_hands(grid, hands, ix, iy) : 0},
-                                      static_cast<int>(known.size()));
                 const int rank = grid.rank_at(ix, iy, iz);
+                const auto [entry, is_new] = known.try_emplace(
+                    {at(x, ix), at(y, iy), at(z, iz), dealt ? at(hands, iy) : 0,
+                     dealt ? served_hands(grid, hands, ix, iy) : 0, overlaps.empty() ? 0 : at(overlaps, rank)},
+                    static_cast<int>(known.size()));
                 if (is_new) classes.representative.push_back(rank);
                 classes.class_of[static_cast<std::size_t>(rank)] = entry->second;
             }
@@ -118,7 +122,8 @@ bool has_rows_of_groups(const Schedule& schedule, const Operation& operation) {
 // Whether more than sizes of balanced blocks decides what a rank has in a step: which rows of one space are where those
 // of another lie depends on the rank, too, and groups have rows of their own.
 bool tells_ranks_apart(const Schedule& schedule, const Operation& operation) {
-    return moves_across_groups(schedule, operation) || has_rows_of_groups(schedule, operation);
+    const bool to_columns = tensor_of(schedule, subject_of(operation)).layout == layout_columns();
+    return (moves_across_groups(schedule, operation) && !to_columns) || has_rows_of_groups(schedule, operation);
 }
 
 bool tells_ranks_apart(const Schedule& schedule) {
@@ -134,7 +139,8 @@ RankClasses classes_of(const Grid& grid, const Shapes& shapes, bool neighbours, 
     return combined(grid, coordinate_classes(shapes.rows, grid.x, false, marks(Axis::x)),
                     coordinate_classes(shapes.split_by_y(grid), grid.y, neighbours, marks(Axis::y)),
                     coordinate_classes(shapes.in_x(grid), grid.z, neighbours, {}),
-                    shapes.dealt ? hand_classes(shapes.rows, grid) : std::vector<int>{});
+                    shapes.dealt ? hand_classes(shapes.rows, grid) : std::vector<int>{},
+                    shapes.over_all.empty() ? std::vector<int>{} : overlap_classes(shapes.over_all, grid));
 }
 
 }  // namespace
@@ -156,7 +162,7 @@ const RankClasses& StepClasses::of(const Schedule& schedule, const Operation& op
         return *apart_;
     }
     const Shapes shapes = shapes_of(schedule, operation);
-    const auto [entry, is_new] = known_.try_emplace({shapes.rows, shapes.widths, shapes.dealt});
+    const auto [entry, is_new] = known_.try_emplace({shapes.rows, shapes.widths, shapes.over_all, shapes.dealt});
     if (is_new) entry->second = classes_of(schedule.grid, shapes, true, Gathering::ignored);
     return entry->second;
 }

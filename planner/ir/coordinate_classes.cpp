@@ -65,6 +65,47 @@ int served_hands(const Grid& grid, const std::vector<int>& hands, int ix, int iy
     return served == iy ? -1 : hands[static_cast<std::size_t>(served)];
 }
 
+namespace {
+
+// Where the blocks of `whole` columns begin.
+Sizes starts_of_blocks(std::int64_t whole, Axes axes, const Grid& grid) {
+    Sizes starts;
+    for (int rank = 0; rank < grid.size(); ++rank) starts.insert(split_block(whole, axes, grid, rank).begin);
+    return starts;
+}
+
+bool within_one_block(const Range& range, const Sizes& starts) {
+    const auto next = starts.upper_bound(range.begin);
+    return next == starts.end() || *next >= range.end;
+}
+
+// How the columns of a rank in both splits of `whole` lie to each other, for each rank at the back of its key.
+void add_overlaps(std::int64_t whole, const Grid& grid, std::vector<std::vector<std::int64_t>>& keys) {
+    const Axes all = layout_columns().columns, group = layout_c().columns;
+    const Sizes starts_of_all = starts_of_blocks(whole, all, grid);
+    const Sizes starts_of_group = starts_of_blocks(whole, group, grid);
+    for (int rank = 0; rank < grid.size(); ++rank) {
+        const Range of_all = split_block(whole, all, grid, rank);
+        const Range of_group = split_block(whole, group, grid, rank);
+        for (const std::int64_t mark :
+             {intersect(of_all, of_group).size(), std::int64_t{within_one_block(of_all, starts_of_group)},
+              std::int64_t{within_one_block(of_group, starts_of_all)}})
+            keys[static_cast<std::size_t>(rank)].push_back(mark);
+    }
+}
+
+}  // namespace
+
+std::vector<int> overlap_classes(const Sizes& widths, const Grid& grid) {
+    std::vector<std::vector<std::int64_t>> keys(static_cast<std::size_t>(grid.size()));
+    for (const std::int64_t whole : widths) add_overlaps(whole, grid, keys);
+    std::map<std::vector<std::int64_t>, int> known;
+    std::vector<int> classes;
+    for (const auto& key : keys)
+        classes.push_back(known.try_emplace(key, static_cast<int>(known.size())).first->second);
+    return classes;
+}
+
 Marks piece_counts(const Grid& grid, const std::vector<const Tensor*>& gathered, Axis axis) {
     Marks marks(static_cast<std::size_t>(grid.extent(axis)));
     for (int i = 0; i < grid.extent(axis); ++i) {

@@ -28,6 +28,10 @@ std::vector<int> hand_classes(const Sizes& rows, const Grid& grid);
 // the block itself.
 int served_hands(const Grid& grid, const std::vector<int>& hands, int ix, int iy);
 
+// The class of each rank by how its columns of matrices of these widths, split over all ranks, lie to those that are
+// split over its y-group: how many are in both, and whether either block is within one of the other split.
+std::vector<int> overlap_classes(const Sizes& widths, const Grid& grid);
+
 // How many pieces of a product the block of each coordinate along x is, or the nonzeros that each along y stores: with
 // the sizes of blocks all that the messages of a rank depend on, but for what distinct columns differ by.
 Marks piece_counts(const Grid& grid, const std::vector<const Tensor*>& gathered, Axis axis);

@@ -163,11 +163,12 @@ private:
     }
 
     // Counts a step that sizes decide: a rank exchanges as much with each of the peers that are alike, but for the two
-    // neighbours in a ring.
+    // neighbours in a ring, and between groups.
     RankTraffic with_alike(const Step& step, const RankClasses& sizes, int rank) {
         const StepMessages all(schedule_, step, graph_);
         const std::vector<int> peers = all.peers(rank);
-        if (peers.size() <= 2) return traffic_of(schedule_, step, graph_, rank);
+        if (peers.size() <= 2 || moves_across_groups(schedule_, step.operation))
+            return traffic_of(schedule_, step, graph_, rank);
         const auto class_of = [&](int peer) {
             return static_cast<std::size_t>(sizes.class_of[static_cast<std::size_t>(peer)]);
         };

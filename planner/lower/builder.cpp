@@ -134,7 +134,7 @@ TensorId Builder::per_row(Role role, TensorId of, bool by_column) {
     const bool all_rows = layout.rows.empty() && !layout.columns.empty();
     const bool whole_group = rules_.places_differ() && !layout.rows.contains(Axis::y);
     const Place place = !whole_group ? Place::r : by_column ? Place::c : Place::f;
-    std::string name = role == Role::labels         ? "labels"
+    std::string name = role == Role::labels         ? (by_column ? "label_bits" : "labels")
                        : role == Role::known_labels ? "known_labels"
                        : role == Role::subset       ? "subset"
                        : role == Role::counts_as    ? "counts_as"

@@ -48,8 +48,12 @@ TensorId margin_of(Builder& builder, TensorId logits) {
 void rank(Builder& builder, TensorId logits, Loss loss) {
     const OpKind op = operation_of(loss);
     const std::int64_t columns = builder.tensor(logits).columns;
-    const TensorId whole = builder.beside("logits.columns", logits, columns, layout_columns());
-    builder.step("rank.redistribute", op, RedistributeStep{logits, whole});
+    const Grid grid = builder.rules().configuration().grid_of_ranks();
+    TensorId whole = logits;
+    if (!same_placement(builder.tensor(logits).layout, layout_columns(), grid)) {
+        whole = builder.beside("logits.columns", logits, columns, layout_columns());
+        builder.step("rank.redistribute", op, RedistributeStep{logits, whole});
+    }
     const Known of(builder, whole, several_labels(loss) ? loss : Loss::masked_sigmoid);
     const TensorId order = builder.like("order", whole, DType::f64);
     const TensorId sums = builder.summand("ranks", RankSumStep::rows, columns, DType::f64);

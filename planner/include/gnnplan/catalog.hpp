@@ -19,7 +19,7 @@ struct GraphSizes {
     double train_fraction = 1;       // of the vertices, those that training uses
     std::int64_t features = 0;       // of a vertex; 0: not known
     std::int64_t classes = 0;        // 0: not known
-    bool several_labels = false;     // whether a vertex may be in several classes
+    bool several_labels = false;     // a vertex may be in several classes: then ModelRecord::loss is a sigmoid
     // How many parts of a vertex cut have edges of a vertex on average (its replication factor), where it is not
     // counted: [i] of 2^(i + 1) parts, 0 where it is not known.
     std::vector<double> replication{};

@@ -33,12 +33,15 @@ bool to_columns(const Schedule& schedule, const RedistributeStep& step) {
     return tensor_of(schedule, step.out).layout == layout_columns();
 }
 
-std::vector<int> all_but(const Grid& grid, int rank) {
-    std::vector<int> others;
+// The other ranks if `rank` has some of the columns split over all, those that have some if it has none.
+std::vector<int> peers_over_all(const Grid& grid, std::int64_t columns, int rank) {
+    const auto has_some = [&](int one) { return split_block(columns, layout_columns().columns, grid, one).size() > 0; };
+    const bool all = has_some(rank);
+    std::vector<int> peers;
     for (int other = 0; other < grid.size(); ++other) {
-        if (other != rank) others.push_back(other);
+        if (other != rank && (all || has_some(other))) peers.push_back(other);
     }
-    return others;
+    return peers;
 }
 
 }  // namespace
@@ -75,7 +78,7 @@ void RedistributeStep::check(const StepCheck& step) const {
 
 std::vector<int> RedistributeStep::peers(const Schedule& schedule, int rank) const {
     const Grid& grid = schedule.grid;
-    if (to_columns(schedule, *this)) return all_but(grid, rank);
+    if (to_columns(schedule, *this)) return peers_over_all(grid, tensor_of(schedule, out).columns, rank);
     if (!between_spaces(schedule)) return peers_along(grid, Axis::y, rank);
     const std::int64_t from = tensor_of(schedule, in).rows, to = tensor_of(schedule, out).rows;
     const auto own = [&](std::int64_t whole) { return split_block(whole, layout_f().rows, grid, rank); };

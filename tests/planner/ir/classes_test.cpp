@@ -76,9 +76,10 @@ void expect_same_totals(const Schedule& schedule, const GraphStats& graph) {
     }
 }
 
-void check(const lower::FullCase& full, const GraphStats& graph) {
+void check(const lower::FullCase& full, const GraphStats& graph, const std::vector<std::int64_t>& widths = {13, 7, 5},
+           bool rocauc = false) {
     SCOPED_TRACE(full.text() + ", " + std::to_string(graph.vertices()) + " vertices");
-    const Schedule schedule = lower::lowered(full, {13, 7, 5}, graph);
+    const Schedule schedule = lower::lowered(full, widths, graph, rocauc);
     const auto numbered = graph.numbered(schedule.numbering);
     const RankClasses classes = rank_classes(schedule);
     ASSERT_EQ(classes.class_of.size(), static_cast<std::size_t>(schedule.grid.size()));
@@ -111,15 +112,29 @@ TEST(RankClasses, WithPrunedRowsToo) {
     }
 }
 
+// Evaluations bring the logits into columns over all ranks, of which there are more, fewer and as many.
+TEST(RankClasses, WithLogitsInColumnsOverAllRanksToo) {
+    for (const std::int64_t labels : {2, 7, 12, 29}) {
+        const UniformStats graph(31, 31 * 31, false);
+        for (const lower::FullCase& full : lower::full_cases(ranks, 79)) {
+            SCOPED_TRACE(std::to_string(labels) + " labels");
+            check(full, graph, {13, 7, labels}, true);
+            if (HasFailure()) return;
+        }
+    }
+}
+
 TEST(RankClasses, AreFewOnLargeGrids) {
     const UniformStats graph(1'000'003, 20'000'000, true);
     for (const Distribution& on : enumerate::distributions(256, {})) {
         lower::FullCase full{on, lower::two_layer_choices(on).front()};
         if (on.grid.x > 1) full.exchange = Exchange::panels;
-        const Schedule schedule = lower::lowered(full, {100, 128, 47}, graph);
-        const std::size_t classes = rank_classes(schedule, false).representative.size();
-        EXPECT_LE(classes, 72U) << full.text();
-        EXPECT_LE(classes, rank_classes(schedule).representative.size());
+        for (const bool rocauc : {false, true}) {
+            const Schedule schedule = lower::lowered(full, {100, 128, 47}, graph, rocauc);
+            const std::size_t classes = rank_classes(schedule, false).representative.size();
+            EXPECT_LE(classes, rocauc ? 144U : 72U) << full.text();
+            EXPECT_LE(classes, rank_classes(schedule).representative.size());
+        }
     }
 }
 

@@ -42,8 +42,11 @@ struct FullCase {
     }
 };
 
-inline Schedule lowered(const FullCase& full, const std::vector<std::int64_t>& widths, const GraphStats& graph) {
-    const SiteGraph model = sites_of(models::gcn(widths, true));
+inline Schedule lowered(const FullCase& full, const std::vector<std::int64_t>& widths, const GraphStats& graph,
+                        bool rocauc = false) {
+    SiteGraph model = sites_of(models::gcn(widths, true));
+    model.sites.back().rocauc = rocauc;
+    if (rocauc) model.sites.back().loss = Loss::sigmoid;
     GraphShape shape{graph.vertices(), graph.symmetric(), graph.loss_rows(model.depth), 0};
     shape.ranks_per_node = 4;
     return lower(model, full.configuration(), shape);

@@ -37,8 +37,9 @@ public:
 
 private:
     using Sizes = std::set<std::int64_t>;
-    std::map<std::tuple<Sizes, Sizes, bool>, RankClasses> known_;  // by rows, widths, and whether blocks are dealt
-    std::optional<RankClasses> apart_;                             // of steps that tell all ranks apart
+    // By rows, widths, those over all ranks, and whether blocks are dealt.
+    std::map<std::tuple<Sizes, Sizes, Sizes, bool>, RankClasses> known_;
+    std::optional<RankClasses> apart_;  // of steps that tell all ranks apart
 };
 
 // Whether the step exchanges something with other ranks.
