@@ -41,7 +41,8 @@ are yours. The splits that scripts draw are left out. This page is written by
 gnnplan's initial weights are Glorot's in every model, and its random numbers are its own. Numbers in the last column
 are of these remarks:
 
-1. OGB's script takes the mean of the edges' eight features as the features of a vertex: save them as `x`.
+1. OGB's script takes the mean of the edges' eight features as the features of a vertex; [data.md](data.md) has the
+   lines that make them.
 2. tunedGNN puts a self loop on every vertex, which its GraphSAGE averages as a neighbour, too; `sage` averages the
    neighbours alone.
 3. tunedGNN's GAT has no biases in its layers where it has no skips; `--bias` gives every layer one.

@@ -28,7 +28,8 @@ namespace gnnplan::data {
 enum class Supervised : std::uint8_t {
     no,
     where_there,  // for accuracies: where the data has both; why they cannot be read is a remark, and no error
-    yes,          // and generated where they are missing
+    classes,      // for how many there are
+    yes,          // for training: generated where they are missing, and the training vertices have labels
 };
 
 class Dataset;

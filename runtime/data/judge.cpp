@@ -31,7 +31,29 @@ std::optional<double> rocauc_of(std::span<const double> ranks, std::size_t s) {
     return sum / judged;
 }
 
+// Whether a subset's vertices are of both kinds, where `kind` says of which a vertex is, 0 or 1, and -1 of neither.
+template <class Kind>
+bool has_both(const Dataset& dataset, Subset subset, const Kind& kind) {
+    std::array<bool, 2> seen{};
+    for (std::int64_t v = 0; v < std::ssize(dataset.subset()) && !(seen[0] && seen[1]); ++v) {
+        if (dataset.subset()[static_cast<std::size_t>(v)] != subset) continue;
+        if (const int of = kind(v); of == 0 || of == 1) seen[static_cast<std::size_t>(of)] = true;
+    }
+    return seen[0] && seen[1];
+}
+
 }  // namespace
+
+bool can_rank(const Dataset& dataset, Subset subset) {
+    const LabelBits& bits = dataset.label_bits();
+    if (bits.empty())
+        return has_both(dataset, subset, [&](std::int64_t v) { return dataset.labels()[static_cast<std::size_t>(v)]; });
+    for (std::int64_t j = 0; j < bits.columns; ++j) {
+        const auto kind = [&](std::int64_t v) { return bits.is_known(v, j) ? static_cast<int>(bits.has(v, j)) : -1; };
+        if (has_both(dataset, subset, kind)) return true;
+    }
+    return false;
+}
 
 Judged judge(std::span<const double> counts, std::span<const double> ranks, const Dataset& dataset) {
     Judged judged;

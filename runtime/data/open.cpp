@@ -179,6 +179,8 @@ void Dataset::read_vertices(const Origin& origin) {
         supervision = origin.read_supervision(options_.split, report_.vertices);
         complete_supervision(supervision, features_.get(), options_, report_);
         if (supervision.has_labels()) classes_ = check_classes(supervision, options_.generate_classes, report_.path);
+        if (supervision.has_labels() && options_.supervised == Supervised::yes)
+            check_train_set(supervision, report_.path);
         if (const std::string doubt = doubtful_classes(supervision); !doubt.empty() && !report_.labels_generated)
             report_.hints.push_back(doubt);
     }

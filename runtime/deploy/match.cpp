@@ -88,9 +88,10 @@ void match_loss(Loss planned, const data::Dataset& dataset) {
                                                      : "labels that are not known";
     const char* const wants =
         planned == Loss::softmax ? "one class for each vertex" : "several labels that are all known";
+    std::string fits(name_of(found));
+    std::ranges::replace(fits, '_', '-');  // as options have it
     throw Error(ErrorCode::mismatch, std::string("the plan is for ") + wants + ", the data has " + has,
-                dataset.report().path,
-                std::string(plan_again) + ", or with `loss " + std::string(name_of(found)) + "`");
+                dataset.report().path, std::string(plan_again) + ", or with `loss " + fits + "`");
 }
 
 }  // namespace

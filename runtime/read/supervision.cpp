@@ -114,11 +114,6 @@ std::int64_t check_several(const Supervision& supervision, std::int64_t declared
                     "each vertex has " + std::to_string(bits.columns) + " labels: " + std::to_string(declared) +
                         " classes were asked for",
                     where);
-    bool trains = supervision.subset.empty();
-    for (std::size_t v = 0; v < supervision.subset.size() && !trains; ++v)
-        trains = supervision.subset[v] == 0 && supervision.is_labelled(static_cast<std::int64_t>(v));
-    const bool vain = std::ranges::count(supervision.subset, 0) > 0;
-    if (!trains && vain) throw Error(ErrorCode::data, "no vertex of the train set has a label that is known", where);
     return bits.columns;
 }
 
@@ -130,10 +125,6 @@ std::int64_t check_classes(const Supervision& supervision, std::int64_t declared
     for (std::size_t v = 0; v < supervision.label.size(); ++v) {
         const std::int32_t label = supervision.label[v];
         largest = std::max<std::int64_t>(largest, label);
-        if (label < 0 && !supervision.subset.empty() && supervision.subset[v] == 0) {
-            throw Error(ErrorCode::data, "vertex " + std::to_string(v) + " is in the train set but has no label",
-                        where);
-        }
         if (declared > 0 && label >= declared) {
             throw Error(ErrorCode::data,
                         "label " + std::to_string(label) + " of vertex " + std::to_string(v) +
@@ -150,6 +141,21 @@ std::int64_t check_classes(const Supervision& supervision, std::int64_t declared
                     where, "labels are class indices 0 .. C - 1; number them so");
     }
     return declared > 0 ? declared : largest + 1;
+}
+
+void check_train_set(const Supervision& supervision, const std::string& where) {
+    std::int64_t labelled = 0, lacking = 0, first = -1;
+    for (std::size_t v = 0; v < supervision.subset.size(); ++v) {
+        if (supervision.subset[v] != 0) continue;
+        const bool has = supervision.is_labelled(static_cast<std::int64_t>(v));
+        ++(has ? labelled : lacking);
+        if (!has && first < 0) first = static_cast<std::int64_t>(v);
+    }
+    if (lacking > 0 && supervision.bits.empty())
+        throw Error(ErrorCode::data, "vertex " + std::to_string(first) + " is in the train set but has no label",
+                    where);
+    if (lacking > 0 && labelled == 0)
+        throw Error(ErrorCode::data, "no vertex of the train set has a label that is known", where);
 }
 
 namespace {

@@ -36,9 +36,11 @@ struct Supervision {
 void refuse_split(const std::string& split, const std::filesystem::path& path);
 
 // Number of classes: that of a vertex's labels, or the largest label + 1, or `declared` when that is not 0. Throws
-// ErrorCode::data at `where` when a training vertex has no class, or none has a label, when a label does not fit the
-// declared number, or when labels leave such gaps that they cannot be class indices.
+// ErrorCode::data at `where` when none has a label, when a label does not fit the declared number, or when labels leave
+// such gaps that they cannot be class indices.
 std::int64_t check_classes(const Supervision& supervision, std::int64_t declared, const std::string& where);
+// Throws Error{data} where a vertex of the train set has no class, or none of these a label that is known.
+void check_train_set(const Supervision& supervision, const std::string& where);
 
 // Returns a remark on classes below the largest label, or labels, that no vertex has, and on labels that might be
 // classes; "" where there are none.

@@ -47,18 +47,22 @@ std::vector<std::string> decode(const std::string& text) {
 
 std::vector<Fact> facts_of_training(const Settings& settings) {
     const train::TrainOptions& options = settings.training;
-    return {{io::option_fact("seed"), std::to_string(options.seed)},
-            {io::option_fact("lr"), fmt::format("{}", options.learning_rate)},
-            {io::option_fact("lr-schedule"), options.schedule.kind == train::RateSchedule::Kind::constant
-                                                 ? text_of(std::optional<std::string>())
-                                                 : text_of(options.schedule)},
-            {io::option_fact("weight-decay"), fmt::format("{}", options.weight_decay)},
-            {io::option_fact("momentum"), fmt::format("{}", options.momentum)},
-            {io::option_fact("decay"), text_of(options.decay)},
-            {io::option_fact("dropout"), fmt::format("{}", options.dropout)},
-            {io::option_fact("input-dropout"), text_of(options.input_dropout)},
-            {io::option_fact("attention-dropout"), fmt::format("{}", options.attention_dropout)},
-            {io::option_fact("feature-norm"), name_of(settings.feature_norm)}};
+    std::vector<Fact> facts{
+        {io::option_fact("seed"), std::to_string(options.seed)},
+        {io::option_fact("lr"), fmt::format("{}", options.learning_rate)},
+        {io::option_fact("lr-schedule"), options.schedule.kind == train::RateSchedule::Kind::constant
+                                             ? text_of(std::optional<std::string>())
+                                             : text_of(options.schedule)},
+        {io::option_fact("weight-decay"), fmt::format("{}", options.weight_decay)},
+        {io::option_fact("momentum"), fmt::format("{}", options.momentum)},
+        {io::option_fact("decay"), text_of(options.decay)},
+        {io::option_fact("dropout"), fmt::format("{}", options.dropout)},
+        {io::option_fact("input-dropout"), text_of(options.input_dropout)},
+        {io::option_fact("attention-dropout"), fmt::format("{}", options.attention_dropout)},
+        {io::option_fact("feature-norm"), name_of(settings.feature_norm)}};
+    if (options.keep_best || options.patience || options.runs > 1)
+        facts.push_back({io::option_fact("best-by"), std::string(io::name_of(options.best_by))});
+    return facts;
 }
 
 std::vector<Fact> facts_of_run(const Settings& settings, const Plan& plan) {
@@ -78,7 +82,6 @@ std::vector<Fact> facts_of_run(const Settings& settings, const Plan& plan) {
                                    {io::option_fact("save-logits"), text_of(settings.save_logits)},
                                    {io::option_fact("save-layers"), text_of(settings.save_layers)},
                                    {io::option_fact("keep-best"), given_or_not(options.keep_best)},
-                                   {io::option_fact("best-by"), std::string(io::name_of(options.best_by))},
                                    {io::option_fact("patience"), text_of(options.patience)},
                                    {io::option_fact("time-limit"), text_of(settings.time_limit_seconds)},
                                    {io::option_fact("timeout"), std::to_string(settings.timeout_seconds)},

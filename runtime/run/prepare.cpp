@@ -1,5 +1,6 @@
 // Reading guide: prepare() is all of a run before anything is computed. On each process it checks what is asked for and
 // what is written, memory and data, and opens them; run.cpp goes on from there.
+#include "runtime/data/judge.hpp"
 #include "runtime/deploy/match.hpp"
 #include "runtime/deploy/model_values.hpp"
 #include "runtime/graph/fingerprint.hpp"
@@ -123,6 +124,11 @@ void Run::compare_start() const {
                         : fmt::format("none of the {} validation vertices has a label to judge by", unlabelled),
                     options_.keep_best ? "`keep-best`" : "`patience`");
     }
+    if ((options_.keep_best || options_.patience) && options_.best_by == BestBy::rocauc &&
+        !data::can_rank(*dataset_, data::valid))
+        throw Error(ErrorCode::mismatch,
+                    "no label is there of some validation vertices and missing of others, so they have no ROC-AUC",
+                    options_.keep_best ? "`keep-best`" : "`patience`", "judge by another score, e.g. `best-by loss`");
     const std::vector<std::string> differences = start_.compare(facts_of_training_and_data());
     if (!differences.empty() && options_.start != nullptr && options_.runs > 1)
         throw Error(ErrorCode::mismatch, differences.front(), start_.path(),

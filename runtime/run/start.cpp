@@ -37,6 +37,9 @@ bool is_same_folder(const std::filesystem::path& a, const std::filesystem::path&
     return std::filesystem::equivalent(a, b, none);
 }
 
+// A checkpoint has the weights of the epoch that was the best by the score of then.
+constexpr const char* best_from_here = "; the weights that `keep-best` keeps are the best of later epochs";
+
 // An option or a fingerprint in which the checkpoint's run and this one differ.
 struct Difference {
     std::string name;
@@ -149,7 +152,8 @@ std::vector<std::string> Start::compare(const std::vector<Fact>& facts) const {
     for (const Difference& d : differences(*checkpoint_, facts)) {
         if (!d.of_another_run) {
             texts.push_back(fmt::format("{} was {} up to epoch {}, and is {} from here on", io::fact_text(d.name),
-                                        io::key_text(d.then), checkpoint_->state.epoch, d.now));
+                                        io::key_text(d.then), checkpoint_->state.epoch, d.now) +
+                            (d.name == io::option_fact("best-by") ? best_from_here : ""));
             continue;
         }
         const bool option = io::is_option_fact(d.name);

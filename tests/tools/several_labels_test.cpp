@@ -18,8 +18,8 @@ protected:
     static constexpr I64 vertices = 60, labels = 3;
 
     // A ring; vertex v has label j where bit j of v is set, which its features say. Vertices are trained, validated and
-    // tested in turn.
-    std::string write(const std::string& name, bool masked) const {
+    // tested in turn. In the set `plain` no vertex has a label, in `unknown` all of them are unknown.
+    std::string write(const std::string& name, bool masked, I64 plain = -1, I64 unknowns = -1) const {
         std::vector<I64> ends;
         for (I64 v = 0; v < vertices; ++v) ends.push_back(v);
         for (I64 v = 0; v < vertices; ++v) ends.push_back((v + 1) % vertices);
@@ -27,9 +27,10 @@ protected:
         std::string masks[3];
         for (I64 v = 0; v < vertices; ++v) {
             for (I64 j = 0; j < labels; ++j) {
-                const bool has = (v >> j & 1) != 0, unknown = masked && (v + j) % 5 == 0;
+                const bool has = (v >> j & 1) != 0;
+                const bool unknown = (masked && (v + j) % 5 == 0) || v % 3 == unknowns;
                 x.push_back(has ? 1.0F : -1.0F);
-                y.push_back(unknown ? std::numeric_limits<float>::quiet_NaN() : has ? 1.0F : 0.0F);
+                y.push_back(unknown ? std::numeric_limits<float>::quiet_NaN() : has && v % 3 != plain ? 1.0F : 0.0F);
             }
             for (I64 s = 0; s < 3; ++s) masks[s] += v % 3 == s ? '\1' : '\0';
         }
@@ -141,12 +142,59 @@ TEST_F(SeveralLabels, AreScoredByInference) {
     ASSERT_EQ(make_plan(some).code, 0);
     const std::string weights = folder / "w.safetensors";
     const Json trained = reported(some, "--epochs 20 --lr 0.05 --save-weights " + weights);
-    ASSERT_EQ(make_plan(some, "--task infer --ranks 3 --loss masked-sigmoid --rocauc").code, 0);
+    ASSERT_EQ(make_plan(some, "--task infer --ranks 3").code, 0);
     const Json inferred = reported(some, "--load-weights " + weights);
     for (const char* set : {"train", "valid", "test"})
         EXPECT_EQ(inferred["f1"][set], trained["epochs"].back()[std::string(set) + "_f1"]);
     EXPECT_FALSE(inferred.contains("accuracies"));
     EXPECT_THAT(run(some, "--load-weights " + weights).out, HasSubstr("f1          train "));
+}
+
+TEST_F(SeveralLabels, AreNotNeededForInference) {
+    const std::string untrained = write("untrained.npz", true, -1, 0);
+    const std::string message = "no vertex of the train set has a label that is known";
+    EXPECT_THAT(make_plan(untrained).err, HasSubstr(message));
+    const Outcome planned = make_plan(untrained, "--task infer");
+    EXPECT_EQ(planned.code, 0) << planned.err;
+    for (const char* flag : {"--rocauc", "--loss sigmoid"}) {
+        const Outcome refused = make_plan(some, std::string("--task infer ") + flag);
+        EXPECT_EQ(refused.code, 64);
+        EXPECT_THAT(refused.err, HasSubstr("is of training, and this is inference"));
+    }
+}
+
+TEST_F(SeveralLabels, NeedBothKindsWhereTheAreaJudges) {
+    const std::string plain = write("plain.npz", false, 1);
+    ASSERT_EQ(make_plan(plain, "--rocauc").code, 0);
+    EXPECT_TRUE(reported(plain, "--epochs 2")["epochs"].back()["valid_rocauc"].is_null());
+    for (const char* flag : {"--keep-best", "--patience 3"}) {
+        const Outcome refused = run(plain, std::string("--epochs 2 --eval-every 1 ") + flag);
+        EXPECT_EQ(refused.code, 78) << refused.err;
+        EXPECT_THAT(refused.err, HasSubstr("so they have no ROC-AUC (judge by another score"));
+        EXPECT_EQ(run(plain, std::string("--epochs 2 --eval-every 1 --best-by f1 ") + flag).code, 0);
+    }
+}
+
+TEST_F(SeveralLabels, ResumedRunsSayWhichScoreJudged) {
+    ASSERT_EQ(make_plan(all, "--rocauc").code, 0);
+    const std::string checkpoints = " --checkpoint " + (folder / "c") + " --keep-best --eval-every 1 ";
+    ASSERT_EQ(run(all, "--epochs 3" + checkpoints).code, 0);
+    const Outcome resumed = run(all, "--epochs 6 --best-by f1 --resume auto" + checkpoints);
+    EXPECT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_THAT(resumed.err, HasSubstr("--best-by was rocauc up to epoch 3, and is f1 from here on; the weights that "
+                                       "--keep-best keeps are the best of later epochs"));
+    EXPECT_THAT(resumed.out, HasSubstr("  f1 train "));
+    EXPECT_THAT(resumed.out, HasSubstr("  rocauc train "));
+}
+
+TEST_F(SeveralLabels, AreDifferencesBetweenPlans) {
+    ASSERT_EQ(make_plan(all, "--rocauc").code, 0);
+    const std::string other = folder / "other.json";
+    std::filesystem::copy_file(plan, other);
+    ASSERT_EQ(make_plan(all, "--loss masked-sigmoid").code, 0);
+    const std::string found = gnnplan("compare " + other + " " + plan).out;
+    EXPECT_THAT(found, HasSubstr("several labels a vertex ranked by ROC-AUC against sage"));
+    EXPECT_THAT(found, HasSubstr("(not all known)"));
 }
 
 TEST_F(SeveralLabels, OtherLossesAreRefused) {
@@ -177,6 +225,7 @@ TEST_F(SeveralLabels, PlansAreForTheDataThatTheySay) {
     refused = run(some, "--epochs 2");
     EXPECT_EQ(refused.code, 78);
     EXPECT_THAT(refused.err, HasSubstr("labels that are not known"));
+    EXPECT_THAT(refused.err, HasSubstr("--loss masked-sigmoid"));
     ASSERT_EQ(gnnplan(sizes + " --loss masked-sigmoid").code, 0);
     EXPECT_EQ(run(some, "--epochs 2").code, 0);
     EXPECT_EQ(run(all, "--epochs 2").code, 0) << "all are known";

@@ -128,7 +128,7 @@ Side side_of(const Plan& plan) {
                     {"normalisation", std::string(io::name_of(graph.normalisation))},
                     {"edge weights", graph.edge_weights ? "of the data" : ""},
                     {"graph fingerprint", plan.fingerprints.graph},
-                    {"model", model_text(plan.problem.model)},
+                    {"model", model_text(plan.problem.model) + loss_text(plan.problem.model)},
                     {"widths", fmt::format("{}", fmt::join(plan.problem.model.widths, "-"))},
                     {"ranks", std::to_string(plan.problem.ranks)},
                     {"space", plan.problem.space},

@@ -50,6 +50,7 @@ std::unique_ptr<data::Dataset> read_dataset(const Shape& shape, const GraphReadi
     options.seed = reading.seed;
     options.generate_features = shape.widths.empty() ? shape.features.value_or(0) : shape.widths.front();
     options.generate_several = several_labels(loss.value_or(Loss::softmax));
+    if (!labelled) options.supervised = data::Supervised::classes;
     if (labelled) options.generate_classes = shape.widths.empty() ? shape.classes.value_or(0) : shape.widths.back();
     use_available_threads();
     auto dataset = std::make_unique<data::Dataset>(data::open_dataset(shape.graph, options));
@@ -214,7 +215,7 @@ namespace {
 [[noreturn]] void refuse_unknown(const std::string& what, const std::string& option, const std::string& unread,
                                  const std::string& name) {
     throw Error(ErrorCode::usage, "the number of " + what + " is not known", {},
-                unread.empty() ? "give " + option + " or `widths`"
+                unread.empty() ? "give " + option + " or `widths`: what the data lacks is then generated"
                                : what + " may be among what is not read of the data: " + unread +
                                      (name.empty() ? "" : "; save them as " + name) + "; or give " + option +
                                      " or `widths`, and `generate` to have random ones");

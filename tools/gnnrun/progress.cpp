@@ -20,17 +20,20 @@ constexpr double percent = 100;
 }  // namespace
 
 std::string describe(const EpochRecord& epoch) {
-    std::string loss = "loss " + format_loss(epoch.loss);
-    if (!epoch.judgement.any()) return loss;  // it was not evaluated
-    const Metric& by = shown_metric(epoch.judgement);
-    const std::string name = by.sets == &Judgement::accuracy ? "" : std::string(by.name) + " ";
-    return loss + "  " + name + describe(epoch.judgement.*by.sets);
+    std::string text = "loss " + format_loss(epoch.loss);
+    for (const Metric* by : shown_metrics(epoch.judgement)) {
+        const std::string name = by->sets == &Judgement::accuracy ? "" : std::string(by->name) + " ";
+        text += "  " + name + describe(epoch.judgement.*by->sets);
+    }
+    return text;
 }
 
-const Metric& shown_metric(const Judgement& judgement) {
-    const auto last = std::ranges::find_if(metrics | std::views::reverse,
-                                           [&](const Metric& metric) { return (judgement.*metric.sets).any(); });
-    return last == std::ranges::rend(metrics) ? metrics.front() : *last;
+std::vector<const Metric*> shown_metrics(const Judgement& judgement) {
+    std::vector<const Metric*> shown;
+    for (const Metric& metric : metrics) {
+        if ((judgement.*metric.sets).any()) shown.push_back(&metric);
+    }
+    return shown;
 }
 
 std::string describe(const SetScores& scores) {

@@ -7,16 +7,17 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace gnnplan::tools {
 
-// "loss 0.812  train 91.4 %  valid 79.2 %  test 79.9 %"; "valid -" where no vertex has a label,
-// "f1 train .." or "rocauc train .." of several labels, and nothing after an epoch that was not evaluated.
+// "loss 0.812  train 91.4 %  valid 79.2 %  test 79.9 %"; "valid -" where no vertex has a label, "f1 train .." of
+// several labels, "  rocauc train .." besides where it is asked for, nothing after an epoch that was not evaluated.
 std::string describe(const EpochRecord& epoch);
 // "train 90.0 %  valid 80.0 %  test -".
 std::string describe(const SetScores& scores);
-// The last of the metrics by which there is a score: of several, the one that was asked for.
-const Metric& shown_metric(const Judgement& judgement);
+// The metrics by which there is a score.
+std::vector<const Metric*> shown_metrics(const Judgement& judgement);
 
 class Progress {
 public:

@@ -197,8 +197,8 @@ std::string outcome_of_training(const RunReport& report, bool color) {
 std::string outcome_of_inference(const RunReport& report, bool color) {
     std::string text = report.ended ? fmt::format("ended early: {}\n", *report.ended) : "";
     if (!report.judgement.any()) return text;
-    const Metric& by = shown_metric(report.judgement);
-    text += bold(fmt::format("{:<12}{}", by.name, describe(report.judgement.*by.sets)), color) + "\n";
+    for (const Metric* by : shown_metrics(report.judgement))
+        text += bold(fmt::format("{:<12}{}", by->name, describe(report.judgement.*by->sets)), color) + "\n";
     return text;
 }
 

@@ -94,8 +94,8 @@ def made_up(found, n, path):
 
 def labels_of(y):
     """A class for each vertex, -1 of none, or a column of 0, 1 and nan (unknown) for each label."""
-    if y.ndim == 2 and y.shape[1] > 1:
-        return y.astype(numpy.float32)
+    if SEVERAL_LABELS:
+        return y.reshape(len(y), -1).astype(numpy.float32)
     return numpy.nan_to_num(y.reshape(-1), nan=-1).astype(numpy.int64)
 
 
@@ -120,7 +120,7 @@ def read(path, device, feature_norm="none", trains=True):
     if feature_norm == "row":
         total = x.abs().sum(1, keepdim=True)
         x = torch.where(total > 0, x / total, x)
-    y = labels_of(found.get("y", numpy.full(n, -1)))
+    y = labels_of(found.get("y", numpy.full(n, numpy.nan)))
     tensors = [torch.from_numpy(numpy.ascontiguousarray(edges))]
     if WEIGHTED:
         tensors.append(torch.from_numpy(found["edge_weight"].astype(numpy.float32)))
@@ -175,7 +175,8 @@ def scores(logits, data):
         for name, rows in data.subsets.items():
             y = data.y[rows]
             if (~y.isnan() if several else y >= 0).any():
-                text.append(f"{name} {100 * score(logits[rows], y):.1f} %")
+                value = 100 * score(logits[rows], y)
+                text.append(f"{name} {value:.1f} %" if value == value else f"{name} -")
     return "  ".join(text)
 
 
