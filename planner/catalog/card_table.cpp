@@ -13,7 +13,10 @@
 
 #include <gnnplan/base/checked.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 namespace gnnplan::catalog {
 namespace {
@@ -41,7 +44,6 @@ constexpr auto stored = EdgeCount::nonzeros;
 constexpr auto no_loops = EdgeCount::off_diagonal;
 constexpr bool both_ways = true;  // symmetric
 constexpr bool one_way = false;
-constexpr bool several = true;  // labels for a vertex
 
 struct Row {
     const char* name;
@@ -54,8 +56,10 @@ struct Row {
     std::int64_t classes;
     std::int64_t training_vertices = 0;  // 0: not said
     const char* note = "";
-    bool several_labels = false;
 };
+
+// Data whose vertices may have several labels.
+constexpr std::string_view several_labels[] = {"ogbn-proteins", "yelp", "amazon-products"};
 
 // clang-format off
 constexpr Row rows[] = {
@@ -93,15 +97,14 @@ constexpr Row rows[] = {
     {"reddit", distgnn, 232'965, 114'615'892, no_loops, both_ways, 602, 41},
 
     {"ogbn-proteins", ogb, 132'534, 79'122'504, no_loops, both_ways, 8, 112, 86'619,
-     "OGB lists each of 39,561,252 edges once; features are means of the edges', as OGB's GCN and GraphSAGE make them",
-     several},
+     "OGB lists each of 39,561,252 edges once; features are means of the edges', as OGB's GCN and GraphSAGE make them"},
 
     {"flickr", saint, 89'250, 899'756, no_loops, both_ways, 500, 7},
 
     {"yelp", saint, 716'847, 13'954'819, no_loops, both_ways, 300, 100, 0,
-     "the number of edges is odd, so that some are self loops", several},
+     "the number of edges is odd, so that some are self loops"},
 
-    {"amazon-products", saint, 1'569'960, 264'339'468, no_loops, both_ways, 200, 107, 0, "", several},
+    {"amazon-products", saint, 1'569'960, 264'339'468, no_loops, both_ways, 200, 107},
 
     {"web-google", snap, 875'713, 5'105'039, no_loops, one_way, 256, 100, 0,
      "hyperlinks in one direction; the data has no features and labels"},
@@ -167,7 +170,7 @@ Card card_of(const Row& row) {
     card.features = row.features;
     card.classes = row.classes;
     if (row.training_vertices > 0) card.training_vertices = row.training_vertices;
-    card.several_labels = row.several_labels;
+    card.several_labels = std::ranges::find(several_labels, card.name) != std::end(several_labels);
     card.source = row.publication.source;
     card.note = row.note;
     for (const PublishedCuts& cuts : published_cuts()) {

@@ -101,6 +101,7 @@ std::vector<int> overlap_classes(const Sizes& widths, const Grid& grid) {
     for (const std::int64_t whole : widths) add_overlaps(whole, grid, keys);
     std::map<std::vector<std::int64_t>, int> known;
     std::vector<int> classes;
+    classes.reserve(keys.size());
     for (const auto& key : keys)
         classes.push_back(known.try_emplace(key, static_cast<int>(known.size())).first->second);
     return classes;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <string>
 
@@ -44,10 +43,12 @@ Range rows_of(const Schedule& schedule, int rank, Written written) {
 
 const Tensor& outputs_of(const Schedule& schedule) {
     if (schedule.output) return tensor_of(schedule, *schedule.output);
-    for (const Step& step : schedule.steps | std::views::reverse) {
+    std::optional<TensorId> last;
+    for (const Step& step : schedule.steps) {
         const std::optional<TensorId> logits = logits_of(step.operation);
-        if (logits && step.phase == Phase::evaluation) return tensor_of(schedule, *logits);
+        if (logits && step.phase == Phase::evaluation) last = logits;
     }
+    if (last) return tensor_of(schedule, *last);
     throw Error(ErrorCode::data, "a schedule without an evaluation has no outputs", "schedule");
 }
 

@@ -67,6 +67,8 @@ TEST_F(SeveralLabels, AreFoundInTheDataAndLearnt) {
         ASSERT_EQ(planned.code, 0) << planned.err;
         EXPECT_THAT(planned.out, HasSubstr(graph == all ? "several labels a vertex ranked by ROC-AUC"
                                                         : "several labels a vertex (not all known) ranked by ROC-AUC"));
+        EXPECT_THAT(gnnplan("graph info " + graph).out,
+                    HasSubstr("classes      3, of which a vertex may have several"));
         const Json model = Json::parse(read_text(plan))["problem"]["model"];
         EXPECT_EQ(model["loss"], graph == all ? "sigmoid" : "masked_sigmoid");
         EXPECT_EQ(model["rocauc"], true);

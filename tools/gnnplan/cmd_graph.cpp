@@ -35,6 +35,10 @@ std::string info_text(const data::Dataset& dataset, const Degrees& degrees) {
             fmt::format("{} train, {} valid, {} test", format_count(dataset.subset_size(data::train)),
                         format_count(dataset.subset_size(data::valid)), format_count(dataset.subset_size(data::test)));
     }
+    const Loss loss = dataset.loss();
+    const std::string several = !several_labels(loss)          ? ""
+                                : loss == Loss::masked_sigmoid ? ", of which a vertex may have several (not all known)"
+                                                               : ", of which a vertex may have several";
     return fmt::format(
         "format       {}, ids from {}\nvertices     {}\nedges        {} {}, without self loops\nnonzeros     {} (one "
         "self loop on "
@@ -52,7 +56,7 @@ std::string info_text(const data::Dataset& dataset, const Degrees& degrees) {
                                report.weighted ? "" : ": --edge-weights reads weights")
                  : ""),
         format_count(degrees.min), degrees.mean, format_count(degrees.max), count_or_dash(dataset.features()),
-        count_or_dash(dataset.classes()), split, dataset.fingerprint());
+        count_or_dash(dataset.classes()) + several, split, dataset.fingerprint());
 }
 
 int run_info(const Context&, const InfoOptions& options) {
