@@ -211,6 +211,8 @@ TEST_F(SeveralLabels, OtherLossesAreRefused) {
             "--rocauc: the area under the ROC curve is of several labels for a vertex, or of two classes");
     EXPECT_EQ(gnnplan("plan --graph cora --loss sigmoid --rocauc --machine cpu-node").code, 0);
     EXPECT_EQ(gnnplan("plan --graph yelp --rocauc --ranks 4 --machine cpu-node").code, 0);
+    EXPECT_THAT(gnnplan("plan --graph yelp --rocauc --ranks 4 --machine a6000x8").err,
+                HasSubstr("finds ROC-AUC on CPUs alone"));
     EXPECT_EQ(gnnplan("plan --graph " + all + " --loss masked-sigmoid --machine cpu-node").code, 0);
 }
 

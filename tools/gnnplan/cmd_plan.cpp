@@ -122,6 +122,8 @@ std::string maps_line(const Plan& plan) {
 
 Machine planned_machine(const PlanOptions& options) {
     Machine machine = machine_and_say(options.problem, options.problem.shape.ranks);
+    if (options.problem.model.rocauc && machine.accelerators)
+        say_notes({"note: gnnrun finds ROC-AUC on CPUs alone: with --backend cuda it will refuse this plan"});
     if (!options.probe) return machine;
     RescaledHere now = rescaled_here(machine);
     say_notes({now.note});
