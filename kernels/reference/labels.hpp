@@ -17,7 +17,7 @@ inline bool is_known(const LabelBits& labels, std::int64_t at) {
 
 inline double softplus(double t) { return std::max(t, 0.0) + std::log1p(std::exp(-std::abs(t))); }
 
-// Of the logit z of a label that is there, or not.
+// The loss of a logit z, whose label is there or not.
 inline double loss_of_label(double z, bool there) { return std::isnan(z) ? z : softplus(there ? -z : z); }
 
 inline void sigmoid_cross_entropy(Matrix logits, const SigmoidInput& input, double* loss) {

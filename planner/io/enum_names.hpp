@@ -58,7 +58,7 @@ struct EnumNames<OpKind> {
 };
 template <>
 struct EnumNames<Loss> {
-    static constexpr std::array<std::string_view, 3> names{"softmax", "sigmoid", "masked_sigmoid"};
+    static constexpr auto names = loss_names;
 };
 template <>
 struct EnumNames<Activation> {
@@ -170,7 +170,7 @@ struct EnumNames<Loading> {
 };
 template <>
 struct EnumNames<BestBy> {
-    static constexpr std::array<std::string_view, 4> names{"accuracy", "loss", "f1", "rocauc"};
+    static constexpr auto names = best_by_names;
 };
 template <>
 struct EnumNames<Ending> {

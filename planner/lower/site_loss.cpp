@@ -5,7 +5,7 @@
 namespace gnnplan::lower {
 namespace {
 
-// What is known of the vertices of some logits.
+// The labels and the subset of each row of some logits.
 struct Known {
     TensorId labels, subset;
     std::optional<TensorId> known;

@@ -176,7 +176,7 @@ std::string unused_text(const std::vector<bool>& occurs, bool classes) {
            std::to_string(first) + "), and take a column each all the same: labels are numbers from 0 without gaps";
 }
 
-// Of vertices with several labels, which may be one-hot rows.
+// The remark on several labels a vertex, which may be one-hot rows of classes.
 std::string doubtful_labels(const LabelBits& bits, std::int64_t vertices) {
     std::vector<bool> occurs(static_cast<std::size_t>(bits.columns), false);
     bool one_hot = bits.all_known();

@@ -34,7 +34,7 @@ void Run::prepare(Ranks& ranks) {
     });
     if (processes.size() > 1) require_same(processes, facts_of_data(*dataset_));
     check_features(processes);
-    comm::agree(processes, [&] { compare_start(); });
+    comm::agree(processes, [&] { check_validation(), compare_start(); });
     open_outputs(processes);
     observer_.checked(plan_, *dataset_, options_);
 }
@@ -115,20 +115,24 @@ void Run::check_runs(const TrainingState& state) const {
     }
 }
 
-void Run::compare_start() const {
-    if ((options_.keep_best || options_.patience) && dataset_->labelled(data::valid) == 0) {
+void Run::check_validation() const {
+    if (!options_.keep_best && !options_.patience) return;
+    const char* const asked = options_.keep_best ? "`keep-best`" : "`patience`";
+    if (dataset_->labelled(data::valid) == 0) {
         const std::int64_t unlabelled = dataset_->subset_size(data::valid);
         throw Error(ErrorCode::mismatch,
                     unlabelled == 0
                         ? "the split has no validation vertices to judge by"
                         : fmt::format("none of the {} validation vertices has a label to judge by", unlabelled),
-                    options_.keep_best ? "`keep-best`" : "`patience`");
+                    asked);
     }
-    if ((options_.keep_best || options_.patience) && options_.best_by == BestBy::rocauc &&
-        !data::can_rank(*dataset_, data::valid))
+    if (options_.best_by == BestBy::rocauc && !data::can_rank(*dataset_, data::valid))
         throw Error(ErrorCode::mismatch,
                     "no label is there of some validation vertices and missing of others, so they have no ROC-AUC",
-                    options_.keep_best ? "`keep-best`" : "`patience`", "judge by another score, e.g. `best-by loss`");
+                    asked, "judge by another score, e.g. `best-by loss`");
+}
+
+void Run::compare_start() const {
     const std::vector<std::string> differences = start_.compare(facts_of_training_and_data());
     if (!differences.empty() && options_.start != nullptr && options_.runs > 1)
         throw Error(ErrorCode::mismatch, differences.front(), start_.path(),

@@ -73,6 +73,7 @@ private:
     void share_start(comm::Communicator& processes);
     void take_start();
     void check_runs(const TrainingState& state) const;
+    void check_validation() const;
     void compare_start() const;
     void open_data();
     void check_features(comm::Communicator& processes);

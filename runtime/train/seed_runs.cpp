@@ -29,7 +29,7 @@ SeedRun seed_run(std::uint64_t seed, const std::vector<EpochRecord>& epochs, Bes
 
 namespace {
 
-// Of one of the three sets by one metric.
+// The spread of one metric over one of the three sets.
 std::optional<Spread> spread_of(std::span<const SeedRun> runs, SetScores Judgement::*metric,
                                 std::optional<double> SetScores::*set) {
     double sum = 0, squares = 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-// What is known of the rows of some logits: splits 0 to 3, of which the last is none, and bits.
+// Rows of some logits have a split from 0 to 3, the last of which is none, and bits.
 struct Labelled {
     std::vector<std::uint8_t> split, value, known;
     std::vector<float> weight;

@@ -247,9 +247,7 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
     ProblemRecord& record = graph.record;
     record.task = network.task;
     record.model = network.model;
-    // What a network is trained and judged by is nothing to an inference.
-    if (record.task == Task::train) graph.loss = network.loss;
-    record.model.rocauc = record.model.rocauc && record.task == Task::train;
+    graph.loss = network.loss;
     record.model.aggregator = models::find(record.model.name, record.model.aggregator).name;
     record.fanout = fanout_of(network, shape);
     record.batches = network.batches;

@@ -130,19 +130,13 @@ Machine planned_machine(const PlanOptions& options) {
     return std::move(now.machine);
 }
 
-void refuse_training_flags(const PlanOptions& options) {
-    refuse_training_questions(options.run);
-    refuse_of_training(!options.problem.model.loss.empty(), "--loss");
-    refuse_of_training(options.problem.model.rocauc, "--rocauc");
-}
-
 int run_plan(const Context& context, const PlanOptions& options) {
     io::check_outputs({{"-o", options.output}, {"--table", options.table}}, files_read(options.problem));
     SelectOptions pins = select_options(options.problem.search);
     pins.pareto = parse_objectives(options.pareto);
     const Machine machine = planned_machine(options);
     check_pins(pins, static_cast<int>(options.problem.shape.ranks));
-    if (options.problem.model.task == "infer") refuse_training_flags(options);
+    if (options.problem.model.task == "infer") refuse_training_questions(options.run);
     LoadedProblem loaded = load_and_say(options.problem);
     loaded.problem.record.run = run_record(options.run);
     SelectResult result = search(loaded.problem, machine, pins);

@@ -2,6 +2,7 @@
 
 #include "tools/advise/switch_words.hpp"
 #include "tools/ask/machine.hpp"
+#include "tools/common/run_question.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/probe_machine.hpp"
 #include "tools/gnnplan/progress_line.hpp"
@@ -134,6 +135,10 @@ GraphReading reading_of(const PreparationFlags& flags) {
 }
 
 Network network_of(const ModelFlags& flags) {
+    if (parse_task(flags.task) == Task::infer) {
+        refuse_of_training(!flags.loss.empty(), "--loss");
+        refuse_of_training(flags.rocauc, "--rocauc");
+    }
     return {model_record(flags),        parse_task(flags.task), parse_loading(flags.load),
             parse_fanout(flags.fanout), batches_of(flags),      parse_loss(flags.loss)};
 }

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <utility>
 
 namespace gnnplan::tools {
@@ -92,7 +91,7 @@ void add_checkpoints(CLI::App& app, RunFlags& flags) {
                    "The validation that is the best has the lowest loss, or the highest of another score (for "
                    "--keep-best, --patience and --runs); default: rocauc where the plan has --rocauc, f1 of several "
                    "labels, and else accuracy")
-        ->check(CLI::IsMember({"accuracy", "loss", "f1", "rocauc"}))
+        ->check(CLI::IsMember(std::vector<std::string>(best_by_names.begin(), best_by_names.end())))
         ->type_name("accuracy|loss|f1|rocauc");
     add_count(app, "--patience", flags.patience, "End the run after N evaluations without a better validation");
     add_duration(
@@ -240,9 +239,7 @@ BestBy usual_score(const ModelRecord& model) {
 
 BestBy best_by_of(const RunFlags& flags, const ModelRecord& model) {
     if (!flags.best_by) return usual_score(model);
-    const std::map<std::string, BestBy> words{
-        {"accuracy", BestBy::accuracy}, {"loss", BestBy::loss}, {"f1", BestBy::f1}, {"rocauc", BestBy::rocauc}};
-    const BestBy by = words.at(*flags.best_by);
+    const auto by = static_cast<BestBy>(std::ranges::find(best_by_names, *flags.best_by) - best_by_names.begin());
     const bool several = several_labels(model.loss);
     const char* const hint = by == BestBy::rocauc ? "plan with --rocauc"
                              : several            ? "several labels have f1"

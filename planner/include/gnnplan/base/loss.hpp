@@ -13,10 +13,8 @@ enum class Loss : std::uint8_t {
     masked_sigmoid,  // the same where some labels are not known: mean over those that are
 };
 
-constexpr std::string_view name_of(Loss loss) {
-    constexpr std::array<std::string_view, 3> names{"softmax", "sigmoid", "masked_sigmoid"};
-    return names[static_cast<std::size_t>(loss)];
-}
+constexpr std::array<std::string_view, 3> loss_names{"softmax", "sigmoid", "masked_sigmoid"};
+constexpr std::string_view name_of(Loss loss) { return loss_names[static_cast<std::size_t>(loss)]; }
 
 // Whether a vertex has a label for each column of the logits, and not one class.
 constexpr bool several_labels(Loss loss) { return loss != Loss::softmax; }

@@ -50,10 +50,8 @@ struct EpochRecord {
 
 // By which evaluation of the validation vertices an epoch is the best.
 enum class BestBy : std::uint8_t { accuracy, loss, f1, rocauc };
-constexpr std::string_view name_of(BestBy by) {
-    constexpr std::array<std::string_view, 4> names{"accuracy", "loss", "f1", "rocauc"};
-    return names[static_cast<std::size_t>(by)];
-}
+constexpr std::array<std::string_view, 4> best_by_names{"accuracy", "loss", "f1", "rocauc"};
+constexpr std::string_view name_of(BestBy by) { return best_by_names[static_cast<std::size_t>(by)]; }
 
 // One step, summed over ranks unless the name says otherwise; bytes are bytes sent.
 struct StepRecord {

@@ -4,7 +4,7 @@
 
 namespace gnnplan {
 
-// What the area under the ROC curve of each column is made of, by a rank that has all rows of it. Row 3 s of `sums`
+// Sums that make the area under the ROC curve of each column, on a rank that has all rows of it. Row 3 s of `sums`
 // (9 x columns, f64, partial) gets, of the split s = train, valid, test: how many of its vertices have the label; the
 // next row how many are known not to; and the one behind that, of those that have it, twice the sum of their ranks by
 // logits. `order` has room for the sort.
