@@ -25,6 +25,7 @@ struct Expected {
     // Sums of ranks, where logits that are as near as rounding leaves them may be in any order.
     std::vector<double> least_ranks{}, most_ranks{};
     double relative = 0;
+    double enlarged = 1;  // how much larger a norm makes the errors: it divides them by a deviation, which may be small
     std::vector<bool> running{};  // by vector of the model, whether no gradient but the rows themselves move it
 };
 
