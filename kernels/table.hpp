@@ -191,6 +191,9 @@ struct Table {
     // c += (scale + *more) * a; same shape. `more` may be null, for 0.
     void (*add_scaled)(float scale, const float* more, ConstMatrix a, Matrix c);
 
+    // c = (1 - share) * c + share * a; same shape.
+    void (*blend)(float share, ConstMatrix a, Matrix c);
+
     // *sum = the sum of a(i, j) * b(i, j); same shape.
     void (*dot)(ConstMatrix a, ConstMatrix b, float* sum);
 

@@ -3,7 +3,9 @@
 
 #include <gnnplan/ir/op_graph.hpp>
 #include <gnnplan/ir/plan.hpp>
+#include <gnnplan/models.hpp>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +21,14 @@ public:
     int aggregate(int of, Reduce reduce = Reduce::sum) {
         Op op{OpKind::aggregate, {of}, width(of), layer_};
         op.reduce = reduce;
+        return add(op);
+    }
+    // As many sums one after the other as the model has hops, with its teleport.
+    int propagate(int of) {
+        const ModelRecord model = with_defaults(model_);
+        Op op{OpKind::aggregate, {of}, width(of), layer_};
+        op.hops = model.hops;
+        op.teleport = model.teleport.value_or(0);
         return add(op);
     }
     // A sum over the in-neighbours and 1 + epsilon times the vertex itself.
@@ -110,8 +120,8 @@ private:
 // The network around and between the layers of a model.
 class Stack {
 public:
-    // `last_part`: what the last bias of each layer is called.
-    Stack(const ModelRecord& model, std::string last_part)
+    // `last_part`: what the last bias of each layer is called; none where the layer has added it.
+    Stack(const ModelRecord& model, std::optional<std::string> last_part)
         : model_(model),
           last_part_(std::move(last_part)),
           layers_(model),
@@ -128,8 +138,8 @@ public:
             int value = with_residual(layer(layers_, read, columns), read, columns);
             const bool ends = l == depth_ && !has_head();
             // A batch norm would subtract the bias with the mean.
-            if (ends || model_.norm != Norm::batch || model_.norm_after != NormAfter::sum)
-                value = layers_.bias(value, last_part_);
+            if (last_part_ && (ends || model_.norm != Norm::batch || model_.norm_after != NormAfter::sum))
+                value = layers_.bias(value, *last_part_);
             if (ends) return layers_.end(value);
             read = ended(value, l + 1);
             if (model_.jk == JumpingKnowledge::none || (model_.jk == JumpingKnowledge::last && l < depth_)) continue;
@@ -181,13 +191,14 @@ private:
     }
 
     const ModelRecord& model_;
-    std::string last_part_;
+    std::optional<std::string> last_part_;
     Layers layers_;
     int depth_;
 };
 
 // A network of widths f_0 .. f_L. `layer(layers, h, columns)` adds the operations of one layer, which make `columns`
-// columns of the operation `h`, but for its last bias, called `last_part`, and returns the last of them. The
+// columns of the operation `h`, but for its last bias, called `last_part` if it is not among them, and returns the last
+// of them. The
 // operations between the layers are the same for all models:
 //   H^l = activation(layer(H) + residual + b), H = dropout(H^(l-1)), residual = H, or H W where widths differ;
 // the last layer has no activation, and its output are the logits. A norm stands behind the bias, the activation or the
@@ -198,7 +209,7 @@ private:
 // `concat` the logits are the sum of dropout(H^l) W^l over all layers, which is [H^1 .. H^L] W, with `last` they are
 // those of the last layer alone, dropout(H^L) W^L, and with `post` the maps behind it are as those before.
 template <class Layer>
-OpGraph stack(const ModelRecord& model, const std::string& last_part, const Layer& layer) {
+OpGraph stack(const ModelRecord& model, const std::optional<std::string>& last_part, const Layer& layer) {
     return Stack(model, last_part).made_of(layer);
 }
 

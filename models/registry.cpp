@@ -1,6 +1,7 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/models.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace gnnplan::models {
@@ -29,26 +30,52 @@ const std::vector<Model>& registry() {
         {"agnn",
          "attention-based graph neural network (Thekumparampil et al. 2018)",
          {{"", {true, Normalisation::none}, agnn}}},
+        {"sgc", "simplified graph convolution (Wu et al. 2019)", {{"", {}, sgc}}, 1},
+        {"appnp", "personalised propagation of neural predictions (Gasteiger et al. 2019)", {{"", {}, appnp}}, 2, true},
     };
     return models;
 }
 
+namespace {
+
+// None of a name that no model has.
+const Model* known(std::string_view name) {
+    const auto found = std::ranges::find(registry(), name, &Model::name);
+    return found == registry().end() ? nullptr : &*found;
+}
+
+}  // namespace
+
 const Aggregator& find(std::string_view name, std::string_view aggregator) {
-    for (const Model& model : registry()) {
-        if (model.name != name) continue;
-        if (aggregator.empty()) return model.aggregators.front();
-        for (const Aggregator& known : model.aggregators) {
-            if (known.name == aggregator) return known;
-        }
-        if (model.aggregators.size() == 1) {
-            throw Error(ErrorCode::usage, "the model '" + std::string(name) + "' has one way to aggregate",
-                        "`aggregator`", "leave it out; sage has several");
-        }
-        throw Error(ErrorCode::usage, "unknown aggregator '" + std::string(aggregator) + "' of " + std::string(name),
-                    "`aggregator`", "known aggregators: " + list(model.aggregators));
+    const Model* const model = known(name);
+    if (model == nullptr)
+        throw Error(ErrorCode::usage, "unknown model '" + std::string(name) + "'", "`model`",
+                    "known models: " + list(registry()));
+    const std::vector<Aggregator>& ways = model->aggregators;
+    if (aggregator.empty()) return ways.front();
+    const auto found = std::ranges::find(ways, aggregator, &Aggregator::name);
+    if (found != ways.end()) return *found;
+    if (ways.size() == 1) {
+        throw Error(ErrorCode::usage, "the model '" + std::string(name) + "' has one way to aggregate", "`aggregator`",
+                    "leave it out; sage has several");
     }
-    throw Error(ErrorCode::usage, "unknown model '" + std::string(name) + "'", "`model`",
-                "known models: " + list(registry()));
+    throw Error(ErrorCode::usage, "unknown aggregator '" + std::string(aggregator) + "' of " + std::string(name),
+                "`aggregator`", "known aggregators: " + list(ways));
+}
+
+int usual_layers(std::string_view name) {
+    const Model* const model = known(name);
+    return model == nullptr ? 2 : model->linear_maps;
+}
+
+ModelRecord with_widths(ModelRecord model, const std::vector<std::int64_t>& widths) {
+    model.widths = widths;
+    const Model* const found = known(model.name);
+    if (found == nullptr || !found->maps_first || widths.size() < 3) return model;
+    model.pre.insert(model.pre.end(), widths.begin() + 1, widths.end() - 1);
+    model.pre_activation = true;
+    model.widths = {widths.front(), widths.back()};
+    return model;
 }
 
 MatrixForm matrix_of(const ModelRecord& model, std::optional<Normalisation> asked) {
@@ -64,6 +91,8 @@ namespace {
 
 bool attends(const ModelRecord& model) { return model.name == "gat"; }
 bool has_epsilon(const ModelRecord& model) { return model.name == "gin"; }
+bool teleports(const ModelRecord& model) { return model.name == "appnp"; }
+bool propagates(const ModelRecord& model) { return model.name == "sgc" || teleports(model); }
 
 void check_heads(const ModelRecord& model) {
     const char* given = model.heads != 0          ? "`heads`"
@@ -84,6 +113,19 @@ void check_heads(const ModelRecord& model) {
                     "0.2 is usual: negative scores are multiplied by it");
 }
 
+void check_propagation(const ModelRecord& model) {
+    if (model.hops != 0 && !propagates(model))
+        throw Error(ErrorCode::usage, "a layer of '" + model.name + "' aggregates once", "`hops`",
+                    "sgc and appnp aggregate several times");
+    if (model.hops < 0 || model.hops > max_hops)
+        throw Error(ErrorCode::usage, "must be 1 to " + std::to_string(max_hops), "`hops`");
+    if (model.teleport && !teleports(model))
+        throw Error(ErrorCode::usage, "the model '" + model.name + "' does not teleport", "`teleport`",
+                    "only appnp does");
+    if (model.teleport && !(*model.teleport >= 0 && *model.teleport <= 1))
+        throw Error(ErrorCode::usage, "must be 0 to 1", "`teleport`", "0.1 is usual");
+}
+
 }  // namespace
 
 void check_has_epsilon(const ModelRecord& model) {
@@ -98,6 +140,8 @@ ModelRecord with_own_settings(ModelRecord model) {
         model.average_heads = false;
         model.slope.reset();
     }
+    if (!propagates(model)) model.hops = 0;
+    if (!teleports(model)) model.teleport.reset();
     if (!has_epsilon(model)) {
         model.epsilon = 0;
         model.trains_epsilon = false;
@@ -112,6 +156,8 @@ ModelRecord with_defaults(ModelRecord model) {
         model.output_heads = std::max(1, model.output_heads);
         model.slope = model.slope.value_or(Heads{}.slope);
     }
+    if (teleports(model)) model.teleport = model.teleport.value_or(0.1);
+    if (propagates(model) && model.hops == 0) model.hops = teleports(model) ? 10 : 2;
     return model;
 }
 
@@ -159,6 +205,7 @@ OpGraph build(const ProblemRecord& problem) {
     check_maps(model);
     if (model.epsilon != 0 || model.trains_epsilon) check_has_epsilon(model);
     check_heads(model);
+    check_propagation(model);
     if (!std::isfinite(model.epsilon)) throw Error(ErrorCode::usage, "must be a finite number", "`epsilon`");
     OpGraph graph = aggregator.build(model);
     if (problem.graph.self_loops) leave_to_diagonal(graph);

@@ -64,6 +64,7 @@ void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m
 void add(ConstMatrix a, Matrix c);
 void add_squares(ConstMatrix a, Matrix c);
 void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c);
+void blend(float share, ConstMatrix a, Matrix c);
 void dot(ConstMatrix a, ConstMatrix b, float* sum);
 void divide(Matrix g, ConstMatrix by);
 void copy(ConstMatrix in, Matrix out);

@@ -217,6 +217,17 @@ void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c) {
     });
 }
 
+void blend(float share, ConstMatrix a, Matrix c) {
+    const float rest = 1 - share;
+    parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            const float* from = a.row(i);
+            float* to = c.row(i);
+            for (std::int64_t j = 0; j < c.columns; ++j) to[j] = rest * to[j] + share * from[j];
+        }
+    });
+}
+
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
             const UpdateSettings& settings) {
     const VectorKernels& kernels = best_kernels();

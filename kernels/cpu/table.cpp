@@ -30,6 +30,7 @@ constexpr Table table = {
     .add = cpu::add,
     .add_squares = cpu::add_squares,
     .add_scaled = cpu::add_scaled,
+    .blend = cpu::blend,
     .dot = cpu::dot,
     .activate = cpu::activate,
     .activation_gradient = cpu::activation_gradient,

@@ -44,6 +44,17 @@ struct AddSquares : InPlace {
     }
 };
 
+struct Blend : InPlace {
+    ConstMatrix a;
+    float share;
+
+    template <int width>
+    __device__ void change(float (&x)[width], const Run& at) const {
+        const Pack<width> term = load<width>(row_of(a, at.row), at);
+        for (int k = 0; k < width; ++k) x[k] = (1 - share) * x[k] + share * term.x[k];
+    }
+};
+
 struct AddScaled : InPlace {
     ConstMatrix a;
     float scale;
@@ -187,6 +198,8 @@ void add_squares(ConstMatrix a, Matrix c) { change_by("add_squares", c, a, AddSq
 void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c) {
     change_by("add_scaled", c, a, AddScaled{{c}, a, scale, more});
 }
+
+void blend(float share, ConstMatrix a, Matrix c) { change_by("blend", c, a, Blend{{c}, a, share}); }
 
 void divide(Matrix g, ConstMatrix by) { change_by("divide", g, by, Divide{{g}, by}); }
 

@@ -46,6 +46,7 @@ const Table& cuda_table() {
         .add = add,
         .add_squares = add_squares,
         .add_scaled = add_scaled,
+        .blend = blend,
         .dot = dot,
         .activate = activate,
         .activation_gradient = activation_gradient,

@@ -185,6 +185,12 @@ void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c) {
     }
 }
 
+void blend(float share, ConstMatrix a, Matrix c) {
+    for (std::int64_t i = 0; i < c.rows; ++i) {
+        for (std::int64_t j = 0; j < c.columns; ++j) c.row(i)[j] = (1 - share) * c.row(i)[j] + share * a.row(i)[j];
+    }
+}
+
 void dot(ConstMatrix a, ConstMatrix b, float* result) {
     double sum = 0;
     for (std::int64_t i = 0; i < a.rows; ++i) {
@@ -232,6 +238,7 @@ const Table& reference_table() {
         .add = add,
         .add_squares = reference::add_squares,
         .add_scaled = add_scaled,
+        .blend = blend,
         .dot = dot,
         .activate = reference::activate<float>,
         .activation_gradient = reference::activation_gradient<float>,

@@ -62,7 +62,7 @@ std::vector<LayerChoice> layer_choices(const LayerRules& rules, bool undominated
                     continue;
                 for (const bool column_loss : {false, true}) {
                     choice.column_loss = column_loss;
-                    const bool splits = rules.columns_split && rules.leaves_columns && forward == D;
+                    const bool splits = rules.columns_split && rules.leaves_columns && (forward == D || !rules.maps);
                     if (column_loss && (!rules.trains || !last || !splits)) continue;
                     if (first) {
                         add_inputs(rules, choice, undominated_only, choices);

@@ -31,6 +31,7 @@ struct LayerRules {
     bool columns_split = false;              // y > 1 and dense operands are split over it
     std::optional<OnlyOrders> only;          // where its products have one order
     bool leaves_columns = true;              // its result may be split by columns
+    bool maps = true;                        // it has a linear map
     std::optional<Operand> operand;          // pinned: of its weight gradient
     bool cachable = true;                    // what layer 1 aggregates is the same in every epoch if its input is
     std::optional<bool> constant_input;      // pinned: whether the configuration relies on features that never change

@@ -87,9 +87,9 @@ struct EnumNames<Program> {
 };
 template <>
 struct EnumNames<MapOp> {
-    static constexpr std::array<std::string_view, 12> names{
+    static constexpr std::array<std::string_view, 13> names{
         "activate",   "dropout", "positive_mask", "apply_mask", "column_sum", "add", "divide", "activation_gradient",
-        "add_scaled", "copy",    "dot",           "difference"};
+        "add_scaled", "copy",    "dot",           "difference", "blend"};
 };
 template <>
 struct EnumNames<HeadOp> {

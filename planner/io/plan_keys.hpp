@@ -55,6 +55,8 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
     archive.optional("output_heads", model.output_heads);
     archive.optional("average_heads", model.average_heads);
     archive.optional("slope", model.slope);
+    archive.optional("hops", model.hops);
+    archive.optional("teleport", model.teleport);
 }
 
 template <class Archive>

@@ -103,11 +103,12 @@ private:
 
     Made multiply(const Op& op) {
         const Made& from = input_of(op);
-        if (op.reduce == Reduce::cosine) return cosine_product(op, from);
+        if (op.reduce == Reduce::cosine) return product_alone(op, from);
         if (from.half != nullptr) return complete_product(op, *from.half, from.site);
         if (begins_product(op)) return {from.site, &op};
-        if (op.kind == OpKind::aggregate) refuse("has no linear map beside it");
-        return {push(linear_site(op, from.site))};
+        if (op.kind == OpKind::linear) return {push(linear_site(op, from.site))};
+        if (op.reduce != Reduce::sum) refuse("has no linear map beside it");
+        return product_alone(op, from);
     }
 
     // Whether the operation and the one that reads it are a product: not a linear map and the maxima of its result, nor
@@ -120,19 +121,28 @@ private:
                (reader->reduce == Reduce::sum || reader->reduce == Reduce::attention);
     }
 
-    // A product of its own, without a linear map.
-    Made cosine_product(const Op& op, const Made& from) {
+    // A product without a linear map, by cosines or of a sum.
+    Made product_alone(const Op& op, const Made& from) {
+        const bool cosine = op.reduce == Reduce::cosine;
         if (from.half != nullptr || op.layer != found_.depth + 1) refuse("is not the one product of its layer");
-        if (op.parameter < 0 || op.self != 0) refuse("has no beta, or adds a vertex itself");
+        if ((op.parameter >= 0) != cosine || op.self != 0) refuse("has no beta, or adds a vertex itself");
         Site product{SiteKind::product, from.site, op.layer, op.width};
         product.reduce = op.reduce;
         product.beta = op.parameter;
-        product.heads.count = 1;
+        product.heads.count = cosine ? 1 : 0;
+        take_hops(op, product);
         product.rows_of = op.layer;
         product.columns_of = at(from.site).width == op.width ? at(from.site).columns_of : -1;
         found_.products.push_back(push(product));
         ++found_.depth;
         return {found_.products.back()};
+    }
+
+    void take_hops(const Op& op, Site& product) const {
+        product.hops = op.hops, product.teleport = op.teleport;
+        const bool known = op.hops >= 1 && op.hops <= max_hops && op.teleport >= 0 && op.teleport <= 1;
+        if (!known || (product.propagates() && op.reduce != Reduce::sum))
+            refuse("is no sum, which alone is made several times, or has no such number of hops or share");
     }
 
     // A linear map before the product of its layer has a row for each vertex that the product reads.
@@ -154,7 +164,9 @@ private:
         product.self = aggregation.self;
         product.self_parameter = aggregation.parameter;
         product.heads = aggregation.heads;
-        if (!product.reorderable() && product.adds_self()) refuse("adds a vertex itself to what is no plain sum");
+        take_hops(aggregation, product);
+        if ((product.propagates() || !product.reorderable()) && product.adds_self())
+            refuse("adds a vertex itself to what is no plain sum");
         if (product.heads.count > 0 && half.width != product.mapped_width()) refuse("has other columns than its heads");
         product.rows_of = product.columns_of = op.layer;
         found_.products.push_back(push(product));

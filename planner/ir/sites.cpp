@@ -8,7 +8,9 @@
 namespace gnnplan {
 std::optional<OnlyOrders> Site::only_orders() const {
     switch (reduce) {
-        case Reduce::sum: break;
+        case Reduce::sum:
+            if (!maps()) return OnlyOrders{Order::sparse_first, Order::dense_first, Operand::gradient};
+            break;
         case Reduce::max: return OnlyOrders{Order::sparse_first, Order::dense_first, Operand::product};
         case Reduce::attention: return OnlyOrders{Order::dense_first, Order::sparse_first, Operand::gradient};
         case Reduce::cosine: return OnlyOrders{Order::sparse_first, Order::dense_first, Operand::gradient};
@@ -18,7 +20,7 @@ std::optional<OnlyOrders> Site::only_orders() const {
 
 std::string_view Site::why_one_order() const {
     switch (reduce) {
-        case Reduce::sum: break;
+        case Reduce::sum: return maps() ? "" : "propagates what linear maps have made, and has none of its own";
         case Reduce::max: return "takes maxima, which are no sums";
         case Reduce::attention: return "attends to what its weights have made of the features";
         case Reduce::cosine: return "weighs edges by cosines, and has no linear map";

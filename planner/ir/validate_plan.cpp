@@ -83,9 +83,9 @@ void validate(const Tensor& tensor, const ProblemRecord& problem, const std::str
 
 void validate(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
     const Numbering& numbering = schedule.numbering;
-    if (numbering.loss_layers != 0 && numbering.loss_layers != static_cast<int>(problem.model.widths.size()) - 1) {
-        refuse(where + ".numbering.loss_layers", "must be 0 or the number of layers");
-    }
+    const int layers = static_cast<int>(problem.model.widths.size()) - 1;
+    if (numbering.loss_layers < 0 || numbering.loss_layers % layers != 0 || numbering.loss_layers / layers > max_hops)
+        refuse(where + ".numbering.loss_layers", "must be 0, or how often the layers aggregate");
     if (numbering.parts < 0 || numbering.parts > max_ranks) {
         refuse(where + ".numbering.parts", "must be 0.." + std::to_string(max_ranks));
     }

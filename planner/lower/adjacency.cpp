@@ -66,17 +66,18 @@ std::string Builder::adjacency_name(bool transposed, const Rows& rows, const Row
     return name;
 }
 
-TensorId Builder::adjacency(int l, Direction direction, RowSplit split) {
+TensorId Builder::adjacency(int l, Direction direction, int hop, RowSplit split) {
     const bool forward = direction == Direction::forward;
-    const Rows rows = rows_in(forward ? space(l) : space(l - 1));
-    const Rows columns = rows_in(forward ? space(l - 1) : space(l));
+    const int before = space(l - 1, hop - 1), after = space(l - 1, hop);
+    const Rows rows = rows_in(forward ? after : before), columns = rows_in(forward ? before : after);
     const bool square = rows.count == columns.count;
     // With coefficients a value of a batch is of its target: it is not that of the reverse edge.
     const bool weighed = in_groups() && schedule_.numbering.weighs_batches();
     const bool transposed = forward || (graph_.symmetric && square && !weighed);  // one copy, named for forward
     const bool factored = configuration().factored_values;
     std::optional<TensorId> structure;
-    if (!transposed && factored && graph_.symmetric_pattern && square) structure = adjacency(l, Direction::forward);
+    if (!transposed && factored && graph_.symmetric_pattern && square)
+        structure = adjacency(l, Direction::forward, hop);
     const int sample = graph_.samples.empty() ? 0 : graph_.samples[static_cast<std::size_t>(l - 1)];
     ensure(sample == 0 || forward, "edges are drawn of those into a vertex");
     if (sample > 0 && configuration().sharing == Sharing::cut)
@@ -111,8 +112,8 @@ void Builder::request_rows(RowRequestStep request) {
                            Step{name, Phase::setup, request, {Pass::forward, layer_, OpKind::aggregate}});
 }
 
-SpmmStep Builder::product(int l, Direction direction) {
-    const TensorId matrix = adjacency(l, direction);
+SpmmStep Builder::product(int l, Direction direction, int hop) {
+    const TensorId matrix = adjacency(l, direction, hop);
     const Tensor& m = tensor(matrix);
     SpmmStep product{matrix, {}, {}, Exchange::none, false};
     product.follow(configuration(), schedule_.grid, m);

@@ -32,12 +32,13 @@ TensorId sync_gradient(Builder& builder, const std::string& step, TensorId gradi
     return own;
 }
 
-// A product with the adjacency, summed where the contraction side is split: in spmm_out().
-TensorId spmm(Builder& builder, const std::string& step, int l, Direction direction, TensorId in,
+// A product with the adjacency of one of the layer's aggregations, summed where the contraction side is split: in
+// spmm_out().
+TensorId spmm(Builder& builder, const std::string& step, int l, Direction direction, int hop, TensorId in,
               const std::string& out) {
     const Rules& rules = builder.rules();
     const Grid& grid = rules.configuration().grid;
-    SpmmStep product = builder.product(l, direction);
+    SpmmStep product = builder.product(l, direction, hop);
     const Axes partial = partial_over(grid, builder.tensor(product.matrix));
     const auto emit = [&](TensorId result) {
         product.set(SumOperands<TensorId>{in, result});
@@ -72,12 +73,57 @@ void add_self(Builder& builder, const std::string& step, const Site& product, Te
     builder.step(step, OpKind::aggregate, added);
 }
 
+// Several aggregations one after the other: x = (1 - a) A^T x + a H from x = H on, a the share of teleport. The gradient
+// of H is made of that of the result in the same way, with A: both are the same polynomial of the matrix.
+class Propagation {
+public:
+    Propagation(Builder& builder, std::string at, const Site& site, Direction direction)
+        : builder_(builder), at_(std::move(at)), site_(site), direction_(direction) {}
+
+    TensorId emit(TensorId read, const std::string& out) {
+        TensorId made = read;
+        for (int k = 1; k <= site_.hops; ++k) {
+            const bool forward = direction_ == Direction::forward;
+            const int hop = forward ? k : site_.hops + 1 - k;
+            const std::string at = site_.hops > 1 ? at_ + numbered(".hop", k) : at_;
+            const std::string name = k < site_.hops ? out + numbered(".hop", k) : out;
+            made = spmm(builder_, at + ".spmm", site_.layer, direction_, hop, made, name);
+            if (site_.teleport > 0)
+                add_read(at, read, made, name, builder_.space(site_.layer - 1, forward ? hop : hop - 1));
+            if (k == site_.hops) break;
+            made =
+                builder_.redistribute(at + ".redistribute", made, builder_.rules().spmm_in(), name, OpKind::aggregate);
+        }
+        return made;
+    }
+
+private:
+    // Where only some rows are needed, each aggregation adds those that it makes.
+    void add_read(const std::string& at, TensorId read, TensorId made, const std::string& name, int space) {
+        if (!added_ || space != space_)
+            added_ = builder_.redistribute(at + ".teleport.redistribute", read, builder_.rules().spmm_out(),
+                                           name + ".teleport", OpKind::aggregate, space);
+        space_ = space;
+        MapStep blend{MapOp::blend, made, *added_, {}, 0, Activation::none, false};
+        blend.scale = site_.teleport;
+        builder_.step(at + ".teleport", OpKind::aggregate, blend);
+    }
+
+    Builder& builder_;
+    std::string at_;
+    const Site& site_;
+    Direction direction_;
+    std::optional<TensorId> added_;  // rows of `space_` of what was read
+    int space_ = 0;
+};
+
 }  // namespace
 
 TensorId multiply(Builder& builder, const std::string& at, const Site& site, Direction direction, TensorId in,
                   const std::string& out, std::optional<TensorId> own) {
     const Rules& rules = builder.rules();
-    const TensorId sum = spmm(builder, at + ".spmm", site.layer, direction, in, out);
+    if (site.propagates()) return Propagation(builder, at, site, direction).emit(in, out);
+    const TensorId sum = spmm(builder, at + ".spmm", site.layer, direction, 1, in, out);
     if (!site.adds_self()) return sum;
     if (!own) {
         const int space = builder.space(direction == Direction::forward ? site.layer : site.layer - 1);

@@ -8,8 +8,8 @@
 
 namespace gnnplan::lower {
 
-// A product with the matrix, with what it adds of the vertices themselves: `own` where the result is, if that is at
-// hand.
+// The product of a site with the matrix, as often as it aggregates, with what it adds of the vertices themselves: `own`
+// where the result is, if that is at hand.
 TensorId multiply(Builder& builder, const std::string& at, const Site& site, Direction direction, TensorId in,
                   const std::string& out, std::optional<TensorId> own = {});
 

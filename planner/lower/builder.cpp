@@ -12,9 +12,9 @@ Place Copies::source_for(Place place) const {
 }
 
 Builder::Builder(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph)
-    : rules_(model, configuration), over_rows_(model.last_over_rows()), graph_(graph) {
+    : rules_(model, configuration), over_rows_(model.hops_through(model.last_over_rows())), graph_(graph) {
     schedule_.grid = configuration.grid_of_ranks();
-    schedule_.numbering.loss_layers = configuration.loss_rows ? model.depth : 0;
+    schedule_.numbering.loss_layers = configuration.loss_rows ? model.hops() : 0;
     schedule_.numbering.parts = configuration.parts;
     schedule_.numbering.permuted = configuration.permutation;
     schedule_.numbering.cut = configuration.cut_rule;
@@ -28,16 +28,18 @@ Builder::Builder(const SiteGraph& model, const Configuration& configuration, con
     schedule_.ranks_per_node = graph.ranks_per_node;
     schedule_.loading = loading_for(schedule_.numbering, graph.loading);
     schedule_.spaces.push_back({"vertices", graph.vertices, 0});
-    for (int l = 1; configuration.loss_rows && l <= model.depth; ++l)
-        schedule_.spaces.push_back({numbered("needed.", l), graph.loss_rows[static_cast<std::size_t>(l)], l});
+    for (int h = 1; configuration.loss_rows && h <= model.hops(); ++h)
+        schedule_.spaces.push_back({numbered("needed.", h), graph.loss_rows[static_cast<std::size_t>(h)], h});
     if (schedule_.grid.grouped()) schedule_.spaces.push_back({"groups", schedule_.grid.groups.back(), 0, true});
 }
 
 // Each N_l contains the next one: where they are as many they are the same, and the first stands for both.
-int Builder::space(int l) const {
+int Builder::space(int l, int hop) const {
     if (in_groups()) return 1;
-    if (!configuration().loss_rows || phase_ == Phase::evaluation || l <= over_rows_) return 0;
-    const auto same = [&](const Space& s) { return s.rows == schedule_.spaces[static_cast<std::size_t>(l)].rows; };
+    if (!configuration().loss_rows || phase_ == Phase::evaluation) return 0;
+    const int hops = rules_.model().hops_through(l) + hop;
+    if (hops <= over_rows_) return 0;
+    const auto same = [&](const Space& s) { return s.rows == schedule_.spaces[static_cast<std::size_t>(hops)].rows; };
     return static_cast<int>(std::find_if(schedule_.spaces.begin(), schedule_.spaces.end(), same) -
                             schedule_.spaces.begin());
 }

@@ -52,7 +52,8 @@ public:
     void begin(Pass pass, int l) { pass_ = pass, layer_ = l; }
     // The space of the rows of H^l, Z^l and G^l: N_l in training where only the rows that the loss needs are computed,
     // but for layers up to the last one of which something is made of all rows.
-    int space(int l) const;
+    // With `hop`, those of what layer l + 1 has made after so many of its aggregations.
+    int space(int l, int hop = 0) const;
     std::int64_t rows_in_space(int space) const { return schedule_.spaces[static_cast<std::size_t>(space)].rows; }
 
     // Whether rows that train are clones of vertices.
@@ -61,8 +62,9 @@ public:
     std::optional<int> delay() const { return in_groups() ? schedule_.numbering.delay : std::nullopt; }
 
     // --- residents, created on first use ---
-    // The matrix of layer l: |N_l| x |N_(l-1)| of A^T, or |N_(l-1)| x |N_l| of A.
-    TensorId adjacency(int l, Direction direction, RowSplit split = RowSplit::over_x);
+    // The matrix of layer l: |N_l| x |N_(l-1)| of A^T, or |N_(l-1)| x |N_l| of A; or, of a layer that aggregates
+    // several times, that of its aggregation `hop` from 1.
+    TensorId adjacency(int l, Direction direction, int hop = 1, RowSplit split = RowSplit::over_x);
     // The rows of `space`, the first of the vertices.
     TensorId features(Place place, int space);
     // Parameters of the model, by their index: matrices, and vectors.
@@ -94,7 +96,7 @@ public:
     void step(const std::string& name, OpKind op, const Operation& operation);
     // A product over the nonzeros of layer l's matrix, as the configuration exchanges rows for it; the caller says what
     // its program is, and its operands and results.
-    SpmmStep product(int l, Direction direction);
+    SpmmStep product(int l, Direction direction, int hop = 1);
     // A step of setup in which ranks ask each other for the rows that they need of operands of `matrix`. With `targets`
     // of a cut, they tell each other the rows that they have summands of.
     void request_rows(RowRequestStep request);
@@ -140,7 +142,7 @@ private:
     std::string in_phase(const std::string& name) const;
 
     Rules rules_;
-    int over_rows_;  // the last layer that has a row for each vertex, whatever rows the loss needs
+    int over_rows_;  // after so many aggregations there is a row for each vertex, whatever rows the loss needs
     GraphShape graph_;
     Schedule schedule_;
     std::unordered_map<std::string, TensorId> by_name_;  // the first tensor of each name

@@ -71,6 +71,9 @@ void check_delay(const SiteGraph& model, const Configuration& configuration) {
     if (*configuration.delay == 0) return;
     const bool read = std::ranges::all_of(configuration.forward, [](Order o) { return o == Order::sparse_first; }) &&
                       std::ranges::all_of(configuration.operands, [](Operand o) { return o == Operand::product; });
+    for (const int product : model.products) {
+        if (model.at(product).propagates()) refuse("late sums are of layers that aggregate once", "delay");
+    }
     if (!read || configuration.cached_aggregation)
         refuse("late sums are made in every epoch, of what layers read, and kept for gradients of weights", "delay");
 }
@@ -130,7 +133,9 @@ SiteLowering lowering_of(const Site& site) {
         case SiteKind::input: break;
         case SiteKind::product:
             switch (site.reduce) {
-                case Reduce::sum: return {forward_product, backward_product, setup_product};
+                case Reduce::sum:
+                    if (!site.maps()) return {forward_propagation, backward_propagation};
+                    return {forward_product, backward_product, setup_product};
                 case Reduce::max: return {forward_max, backward_max, setup_max};
                 case Reduce::attention: return {forward_attention, backward_attention};
                 case Reduce::cosine: return {forward_cosine, backward_cosine};

@@ -93,6 +93,8 @@ void forward_max(Passes& passes, int site);
 void backward_max(Passes& passes, int site);
 void forward_attention(Passes& passes, int site);
 void backward_attention(Passes& passes, int site);
+void forward_propagation(Passes& passes, int site);
+void backward_propagation(Passes& passes, int site);
 void forward_cosine(Passes& passes, int site);
 void backward_cosine(Passes& passes, int site);
 void forward_linear(Passes& passes, int site);

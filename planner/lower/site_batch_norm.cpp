@@ -10,7 +10,7 @@ struct Columns {
     TensorId mean, inverse;
 };
 // The forward pass leaves Z, and those of its columns.
-struct Normed {
+struct NormedColumns {
     TensorId z;
     Columns of;
 };
@@ -27,7 +27,7 @@ public:
         emit(at, {BatchNormOp::scale,
                   {z, of.mean, of.inverse, builder_.bias(site_.parameter), builder_.bias(site_.shift)},
                   {made}});
-        if (passes_.training) passes_.value(id_).saved = Normed{z, of};
+        if (passes_.training) passes_.value(id_).saved = NormedColumns{z, of};
         passes_.value(id_).copies.add(rest_, made);
     }
 
@@ -36,7 +36,7 @@ public:
         const std::string at = "backward." + label_;
         const Place place = rules_.norm_place(id_);
         const TensorId g = gradient_in(place);
-        const auto& [saved, of] = std::any_cast<const Normed&>(passes_.value(id_).saved);
+        const auto& [saved, of] = std::any_cast<const NormedColumns&>(passes_.value(id_).saved);
         const TensorId z = moves_to(place) ? moved(saved, "Z", place) : saved;
         const TensorId weight = builder_.bias(site_.parameter), bias = builder_.bias(site_.shift);
         const TensorId of_weight = gradient_of("weight"), of_bias = gradient_of("bias");

@@ -110,7 +110,7 @@ private:
     // other products get panels.
     SpmmStep dot_product() {
         if (!rules_.places_differ() || scores_place() != Place::r) return builder_.product(l_, Direction::forward);
-        const TensorId dealt = builder_.adjacency(l_, Direction::forward, RowSplit::over_all);
+        const TensorId dealt = builder_.adjacency(l_, Direction::forward, 1, RowSplit::over_all);
         builder_.request_rows({dealt});
         return {dealt, {}, {}, Exchange::rows, false};
     }

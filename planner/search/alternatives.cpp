@@ -90,14 +90,18 @@ Configuration differentiated(const Space& space, const Configuration& chosen, co
 
 // PyTorch Geometric's GCNConv transforms first, its SAGEConv and GINConv, which have a second weight, aggregate first;
 // DGL's GraphConv and SAGEConv transform first where that makes rows narrower, its GINConv never does. Maxima are
-// aggregated first by all of them, and attention is the second of its two operations.
+// aggregated first by all of them, and attention is the second of its two operations. Both libraries' SGConv propagates
+// first, and their APPNP propagates what linear maps have made.
 std::vector<Changed> baselines(const Space& space, const Configuration& chosen) {
     const SiteGraph& model = space.model;
     Orders usual, narrower_first;
     for (int l = 1; l <= model.depth; ++l) {
         const std::optional<OnlyOrders> only = model.product(l).only_orders();
-        usual.push_back(only ? only->forward : model.model == "gcn" ? D : S);
-        narrower_first.push_back(only ? only->forward : model.in_width(l) > model.out_width(l) ? D : S);
+        const Site& product = model.product(l);
+        const Order of_pyg = model.model == "gcn" || product.teleport > 0 ? D : S;
+        const Order narrower = model.in_width(l) > model.out_width(l) ? D : S;
+        usual.push_back(only ? only->forward : of_pyg);
+        narrower_first.push_back(only ? only->forward : product.propagates() ? of_pyg : narrower);
     }
     if (space.batches) return {};  // an epoch of theirs is of the whole graph
     std::vector<Changed> found{{{"baseline", "pyg"}, false, differentiated(space, chosen, usual)}};

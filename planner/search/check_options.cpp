@@ -64,7 +64,9 @@ void check_letters(const SelectOptions& options, const SiteGraph& model) {
 // The paper counts networks whose layers are products alone.
 void check_paper_model(const Space& space) {
     const auto more = [](const Site& site) {
-        return site.kind == SiteKind::linear || site.kind == SiteKind::norm || !site.reorderable() || site.adds_self();
+        const bool product = site.kind == SiteKind::product;
+        return site.kind == SiteKind::linear || site.kind == SiteKind::norm ||
+               (product && (!site.reorderable() || site.propagates() || site.adds_self()));
     };
     if (space.options.space != SearchSpace::paper ||
         std::none_of(space.model.sites.begin(), space.model.sites.end(), more))
@@ -89,10 +91,21 @@ void check_inference(const Space& space, const RunRecord& run) {
         refuse("dropout", "`dropout`");
 }
 
+// Each layer draws edges once.
+void check_aggregates_once(const SiteGraph& model, const char* where) {
+    for (const int product : model.products) {
+        if (model.at(product).propagates())
+            throw Error(ErrorCode::usage,
+                        "neighbours are drawn for one sum a layer, and " + model.model + " propagates", where,
+                        "leave it out: all neighbours take part");
+    }
+}
+
 // Edges that layers draw.
 void check_drawn(const Space& space, const std::vector<std::int64_t>& fanout) {
     if (fanout.empty()) return;
     check_draws(space.model.trains(), fanout);
+    check_aggregates_once(space.model, "`fanout`");
     if (fanout.size() != space.depth())
         throw Error(
             ErrorCode::usage,
@@ -139,6 +152,7 @@ void check_batches(const Space& space, const ProblemRecord& problem) {
     };
     const SelectOptions& options = space.options;
     if (!space.model.trains()) refuse("an inference makes none", flag, "leave it out");
+    if (!pool) check_aggregates_once(space.model, flag);
     if (!pool && space.batches->per_update != 1) refuse("each is of one graph", flag, "leave out `sampler`");
     if (space.model.last_over_rows() > 0)
         refuse("batch norms keep statistics of all vertices", "`norm`", "say `norm layer`, or leave out what draws");

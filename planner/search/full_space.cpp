@@ -20,7 +20,8 @@ std::vector<enumerate::LayerChoice> choices_of_layer(const Space& space, const D
     rules.columns_split = on.splits_columns();
     const Site& product = space.model.product(layer);
     rules.only = product.only_orders();
-    rules.leaves_columns = !product.heads.average;
+    rules.leaves_columns = !product.heads.average && product.reduce != Reduce::cosine;
+    rules.maps = product.maps();
     rules.cachable = rules.trains && space.model.aggregates_features();
     const bool must_vary = space.options.drops_features.value_or(false) || !space.options.extras || space.batches;
     if (must_vary) rules.constant_input = false;

@@ -29,9 +29,10 @@ std::uint64_t code(const Site& site) {
     std::uint64_t bits = 4 * static_cast<std::uint64_t>(site.kind) + static_cast<std::uint64_t>(site.activation);
     bits = 4 * bits + static_cast<std::uint64_t>(site.layer - site.rows_of + 1);
     bits = 4 * bits + static_cast<std::uint64_t>(site.reduce);
+    bits = (max_hops + 1) * bits + static_cast<std::uint64_t>(site.hops);
     for (const bool flag :
          {site.dropout > 0, site.parameter >= 0, site.addend >= 0, site.heads.average, site.adds_self(),
-          site.self_parameter >= 0, site.beta >= 0, site.columns_of >= 0, site.over_rows()}) {
+          site.self_parameter >= 0, site.beta >= 0, site.columns_of >= 0, site.over_rows(), site.teleport > 0}) {
         bits = 2 * bits + (flag ? 1 : 0);
     }
     return bits;
@@ -89,9 +90,16 @@ std::vector<std::int64_t> LayerTerms::shape(int l, const SiteGraph& layers) cons
     }
     // Each layer that draws has edges of its own.
     for (int i = first(l); !space_.shape.samples.empty() && i <= last(l); ++i) shape.push_back(i);
-    for (int i = first(l); frame_.switches.loss_rows && i <= last(l); ++i)
-        shape.push_back(space_.shape.loss_rows[static_cast<std::size_t>(i)]);
+    if (frame_.switches.loss_rows) {
+        const std::vector<std::int64_t> rows = loss_rows_around(l);
+        shape.insert(shape.end(), rows.begin() + 1, rows.end());
+    }
     return shape;
+}
+
+std::vector<std::int64_t> LayerTerms::loss_rows_around(int l) const {
+    const auto rows = space_.shape.loss_rows.begin();
+    return {rows + space_.model.hops_through(first(l) - 1), rows + space_.model.hops_through(last(l)) + 1};
 }
 
 std::uint64_t LayerTerms::neighbours(const LayerChoice& c, const LayerChoice* next) {
@@ -207,14 +215,11 @@ Schedule LayerTerms::lowered_between(int l, Place before, const LayerChoice& c, 
     if (next != nullptr) choices.push_back(*next);
     if (l > 1) choices.insert(choices.begin(), previous_leaving(before, layers, choices));
     lower::GraphShape shape = space_.shape;
-    if (frame_.switches.loss_rows) {
-        const auto rows = space_.shape.loss_rows.begin() + (first(l) - 1);
-        shape.loss_rows.assign(rows, space_.shape.loss_rows.begin() + last(l) + 1);
-    }
+    if (frame_.switches.loss_rows) shape.loss_rows = loss_rows_around(l);
     if (!shape.samples.empty())
         shape.samples.assign(space_.shape.samples.begin() + (first(l) - 1), space_.shape.samples.begin() + last(l));
     Schedule schedule = lower::lower(layers, configuration_of(frame, choices), shape);
-    schedule.numbering.loss_layers = frame_.switches.loss_rows ? depth_ : 0;
+    schedule.numbering.loss_layers = frame_.switches.loss_rows ? space_.model.hops() : 0;
     return schedule;
 }
 

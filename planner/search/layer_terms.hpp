@@ -42,6 +42,8 @@ private:
     const double* step_seconds(WidthlessSteps::StepId step, int l);
     // The properties of layer l and its neighbours that decide which steps there are.
     std::vector<std::int64_t> kinds_around(int l, const SiteGraph& layers) const;
+    // |N_l| after each aggregation of these layers, and of what they read.
+    std::vector<std::int64_t> loss_rows_around(int l) const;
     SiteGraph layers_around(int l) const { return window(space_.model, first(l), last(l)); }
     int position(int l) const { return l - first(l) + 1; }
     // Any choice of the first of `layers` that leaves its result where it is said to be, before `others`.

@@ -144,7 +144,7 @@ lower::GraphShape shape_of(const Space& space, const ProblemRecord& record, cons
     shape.nonzeros = graph.nonzeros();
     shape.cache_bytes = cost::gathered_cache_bytes(machine);
     shape.symmetric_pattern = symmetric;
-    shape.loss_rows = graph.loss_rows(space.model.depth);
+    shape.loss_rows = graph.loss_rows(space.model.hops());
     shape.seed = record.graph.seed;
     shape.optimiser = record.run.optimiser;
     shape.blocking = machine.blocking;
@@ -204,7 +204,7 @@ enumerate::Asked asked(const Space& space) {
     question.batch_weights = space.batches && space.batches->sampling.coefficients;
     question.drawn_weighted = space.draws && space.graph->samples_weighted();
     question.in_shares = space.in_shares;
-    const int all_rows = space.model.last_over_rows();  // which these layers compute
+    const int all_rows = space.model.hops_through(space.model.last_over_rows());  // which these hops compute
     question.saves_rows = !rows.empty() && std::any_of(rows.begin() + 1 + all_rows, rows.end(),
                                                        [&](auto n) { return n < space.shape.vertices; });
     question.layer_by_layer = space.model.depth > max_enumerated_layers;

@@ -117,6 +117,9 @@ void run_step(const MapStep& step, const StepContext& context) {
             return context.kernels.copy(context.store.matrix(step.tensor), context.store.matrix(*step.out));
         case MapOp::dot: return dot(step, context);
         case MapOp::difference: return difference(step, context);
+        case MapOp::blend:
+            return context.kernels.blend(static_cast<float>(step.scale), context.store.matrix(*step.operand),
+                                         context.store.matrix(step.tensor));
     }
     ensure(false, "a map operation has no handler");
 }

@@ -105,6 +105,29 @@ std::vector<Variant> variants() {
                     [](ModelRecord& m) { m.heads = 2, m.norm = Norm::layer, m.residual = Residual::linear; }),
             variant("SagePoolLayerNorm", "sage", "pool",
                     [](ModelRecord& m) { m.norm = Norm::layer, m.activation = Activation::elu; }),
+            variant("Sgc", "sgc"),
+            variant("SgcThreeHopsResidual", "sgc", "",
+                    [](ModelRecord& m) { m.hops = 3, m.residual = Residual::input, m.activation = Activation::elu; }),
+            weighted(variant("Appnp", "appnp", "", [](ModelRecord& m) { m.hops = 3, m.teleport = 0.25; })),
+            variant("AppnpWithBias", "appnp", "", [](ModelRecord& m) { m.hops = 3, m.bias = true; }),
+            normalised(variant("AppnpPreRowMean", "appnp", "",
+                               [](ModelRecord& m) {
+                                   m.hops = 4, m.pre = {4}, m.pre_activation = true;
+                                   m.activation = Activation::elu, m.bias = true;
+                               }),
+                       Normalisation::row_mean),
+            variant("AppnpOneHopLayerNormJkLast", "appnp", "",
+                    [](ModelRecord& m) {
+                        m.hops = 1, m.teleport = 0.5, m.norm = Norm::layer, m.jk = JumpingKnowledge::last;
+                        m.activation = Activation::elu, m.residual = Residual::linear;
+                        m.bias = true;
+                    }),
+            variant("AppnpTeleportsAlways", "appnp", "", [](ModelRecord& m) { m.hops = 2, m.teleport = 1; }),
+            variant("AppnpBatchNormPost", "appnp", "",
+                    [](ModelRecord& m) {
+                        m.hops = 2, m.norm = Norm::batch, m.post = {4}, m.activation = Activation::elu;
+                        m.bias = true;
+                    }),
             variant("GcnBatchNorm", "gcn", "", [](ModelRecord& m) { m.norm = Norm::batch; }),
             variant("GcnBatchNormElu", "gcn", "",
                     [](ModelRecord& m) {
@@ -167,6 +190,8 @@ std::vector<std::pair<TinyGraph, Network>> networks_of(const Variant& variant) {
         // A norm makes signs of two columns, whose gradients are what rounding leaves of 0.
         const std::int64_t narrow = norms ? 4 : 2;
         Network network{{i % 3 == 2 ? narrow : 6}, i % 2 == 0, 0, 0, matrix, variant.model};
+        // A bias before the sums decides whether these have a linear map.
+        if (variant.model.name == "appnp") network.bias = variant.model.bias;
         if (i % 4 == 1) network.hidden.push_back(variant.model.name == "agnn" ? network.hidden.front() : 5);
         if (variant.model.heads > 1 && !variant.model.average_heads) {
             // One column a head, or two, or three.
@@ -197,11 +222,13 @@ ExpectedProblems problems_of(const Variant& variant) {
     return all;
 }
 
-// The same for inference: two in three draw neighbours, fewer or more of them from layer to layer.
+bool propagates(const Variant& variant) { return variant.model.name == "sgc" || variant.model.name == "appnp"; }
+
+// The same for inference: two in three, unless layers propagate, draw neighbours, fewer or more of them from layer to layer.
 std::deque<TestProblem> inferences_of(const Variant& variant) {
     std::deque<TestProblem> all;
     for (auto [graph, network] : networks_of(variant)) {
-        if (all.size() % 3 != 0) network.fanout = {all.size() % 3 == 1 ? 1 : 3, 2};
+        if (all.size() % 3 != 0 && !propagates(variant)) network.fanout = {all.size() % 3 == 1 ? 1 : 3, 2};
         if (network.hidden.size() > 1 && !network.fanout.empty()) network.fanout.push_back(4);
         all.emplace_back(graph, network);
     }

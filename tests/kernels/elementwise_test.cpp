@@ -136,7 +136,7 @@ TEST_P(ActivationGradient, IsTheSlopeOfTheActivation) {
 class AddScaled : public OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, AddScaled, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
 
-TEST_P(AddScaled, AndDotAreThoseOfTheReference) {
+TEST_P(AddScaled, AndDotAndBlendAreThoseOfTheReference) {
     std::mt19937 random(7);
     for (const std::int64_t rows : {0, 1, 29, 700}) {
         for (const std::int64_t columns : {1, 7, 16, 41, 130}) {
@@ -151,6 +151,8 @@ TEST_P(AddScaled, AndDotAreThoseOfTheReference) {
             reference_table().add_scaled(1.25F, &sums[1], a.view(), want.view());
             run(&Table::add_scaled, 0.5F, nullptr, a.view(), got.view());
             reference_table().add_scaled(0.5F, nullptr, a.view(), want.view());
+            run(&Table::blend, 0.1F, a.view(), got.view());
+            reference_table().blend(0.1F, a.view(), want.view());
             for (std::int64_t i = 0; i < rows; ++i) {
                 for (std::int64_t j = 0; j < columns; ++j)
                     ASSERT_NEAR(got.view().row(i)[j], want.view().row(i)[j], 1e-6) << rows << " x " << columns;

@@ -254,6 +254,7 @@ constexpr Table queued_table = {
     .add = Queued<&Table::add>::call,
     .add_squares = Queued<&Table::add_squares>::call,
     .add_scaled = Queued<&Table::add_scaled>::call,
+    .blend = Queued<&Table::blend>::call,
     .dot = Queued<&Table::dot>::call,
     .activate = Queued<&Table::activate>::call,
     .activation_gradient = Queued<&Table::activation_gradient>::call,

@@ -262,13 +262,35 @@ private:
             const Values& made = values_[at(&op - model_.ops.data())];
             return arrive(back_from_largest(problem_.matrix(op.layer), input(op), made, g, op.width));
         }
-        Values of_sums = g;
-        if (problem_.sums) problem_.sums->backward(epoch_, op.width, of_sums);
-        Values back = sparse_times(transposed(problem_.matrix(op.layer)), of_sums, op.width);
+        Values back = propagated_back(op, g);
         for (std::size_t i = 0; i < g.size(); ++i) back[i] += self(op) * g[i];
         for (std::size_t i = 0; op.parameter >= 0 && i < g.size(); ++i)
             value_of(model_, of_parameters, op.parameter)[0] += g[i] * input(op)[i];
         arrive(back);
+    }
+
+    // x = (1 - teleport) A^T x + teleport H from x = H on.
+    Values propagated(const Op& op) const {
+        Values x = input(op);
+        for (int k = 0; k < op.hops; ++k) {
+            x = sparse_times(problem_.matrix(op.layer), x, op.width);
+            if (problem_.sums) problem_.sums->forward(op.layer, epoch_, op.width, input(op), x);
+            for (std::size_t i = 0; i < x.size(); ++i) x[i] = (1 - op.teleport) * x[i] + op.teleport * input(op)[i];
+        }
+        return x;
+    }
+
+    // The gradient of H: of every step backwards, what it has added of H and what it has read.
+    Values propagated_back(const Op& op, const Values& gradient) const {
+        Values g = gradient, of_teleports(g.size(), 0.0);
+        for (int k = 0; k < op.hops; ++k) {
+            for (std::size_t i = 0; i < g.size(); ++i) of_teleports[i] += op.teleport * g[i];
+            for (double& x : g) x *= 1 - op.teleport;
+            if (problem_.sums) problem_.sums->backward(epoch_, op.width, g);
+            g = sparse_times(transposed(problem_.matrix(op.layer)), g, op.width);
+        }
+        add(g, of_teleports);
+        return g;
     }
 
     // A norm makes numbers of mean 0 and length 1 of the elements of each row, or of each column.
@@ -346,8 +368,7 @@ private:
                 if (op.reduce == Reduce::attention) return attention(op).value();
                 if (op.reduce == Reduce::cosine) return cosine(op).value();
                 if (op.reduce == Reduce::max) return largest_of(problem_.matrix(op.layer), x, op.width);
-                Values sum = sparse_times(problem_.matrix(op.layer), x, op.width);
-                if (problem_.sums) problem_.sums->forward(op.layer, epoch_, op.width, x, sum);
+                Values sum = propagated(op);
                 for (std::size_t i = 0; i < x.size(); ++i) sum[i] += self(op) * x[i];
                 return sum;
             }

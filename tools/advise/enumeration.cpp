@@ -29,7 +29,7 @@ io::EnumerationDocument enumeration_question(const EnumerateOptions& options) {
     document.vertices = sizes.vertices;
     document.nonzeros = sizes.nonzeros;
     document.ranks = static_cast<int>(options.shape.ranks);
-    document.widths = widths_of(options.shape, sizes.features, sizes.classes);
+    document.widths = widths_of(options.shape, "gcn", sizes.features, sizes.classes);
     document.scheme = options.scheme;
     document.space = options.space;
     if (options.replication) document.replication = static_cast<int>(*options.replication);

@@ -98,11 +98,17 @@ std::vector<std::string> notes_on_card(const Shape& directed, const GraphReading
     return notes;
 }
 
+std::int64_t layers_of(const Shape& shape, const std::string& model) {
+    return shape.layers.value_or(models::usual_layers(model));
+}
+
 // One number for each layer.
 std::vector<std::int64_t> fanout_of(const Network& network, const Shape& shape) {
     std::vector<std::int64_t> fanout = network.fanout;
-    const std::size_t layers = shape.widths.empty() ? static_cast<std::size_t>(shape.layers) : shape.widths.size() - 1;
-    if (fanout.size() == 1) fanout.resize(layers, fanout.front());
+    const std::int64_t layers = layers_of(shape, network.model.name);
+    if (fanout.size() == 1)
+        fanout.resize(shape.widths.empty() ? static_cast<std::size_t>(layers) : shape.widths.size() - 1,
+                      fanout.front());
     return fanout;
 }
 
@@ -143,8 +149,10 @@ void take_reading(GraphRecord& record, const GraphReading& reading) {
 }
 
 void take_shape(ProblemRecord& record, const LoadedProblem& loaded, const Shape& shape) {
-    record.model.widths = widths_of(shape, loaded.features, loaded.classes,
-                                    loaded.dataset ? loaded.dataset->report().leftovers : data::Leftovers());
+    const data::Leftovers leftovers = loaded.dataset ? loaded.dataset->report().leftovers : data::Leftovers();
+    record.model.pre = loaded.pre;
+    record.model = models::with_widths(record.model,
+                                       widths_of(shape, record.model.name, loaded.features, loaded.classes, leftovers));
     record.ranks = static_cast<int>(shape.ranks);
 }
 
@@ -223,8 +231,8 @@ namespace {
 
 }  // namespace
 
-std::vector<std::int64_t> widths_of(const Shape& shape, std::int64_t features, std::int64_t classes,
-                                    const data::Leftovers& leftovers) {
+std::vector<std::int64_t> widths_of(const Shape& shape, const std::string& model, std::int64_t features,
+                                    std::int64_t classes, const data::Leftovers& leftovers) {
     if (!shape.widths.empty()) return shape.widths;
     const std::int64_t first = shape.features.value_or(features);
     const std::int64_t last = shape.classes.value_or(classes);
@@ -236,7 +244,7 @@ std::vector<std::int64_t> widths_of(const Shape& shape, std::int64_t features, s
     if (first == 0)
         refuse_unknown("features", "`features`", leftovers.names({&data::Unread::features}), leftovers.features);
     if (last == 0) refuse_unknown("classes", "`classes`", leftovers.names({&data::Unread::labels}), leftovers.labels);
-    std::vector<std::int64_t> widths(static_cast<std::size_t>(shape.layers + 1), shape.hidden);
+    std::vector<std::int64_t> widths(static_cast<std::size_t>(layers_of(shape, model) + 1), shape.hidden);
     widths.front() = first;
     widths.back() = last;
     return widths;
@@ -247,6 +255,8 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
     ProblemRecord& record = graph.record;
     record.task = network.task;
     record.model = network.model;
+    const ModelRecord defaults = models::with_defaults(network.model);
+    record.model.hops = defaults.hops, record.model.teleport = defaults.teleport;
     graph.loss = network.loss;
     record.model.aggregator = models::find(record.model.name, record.model.aggregator).name;
     record.fanout = fanout_of(network, shape);
@@ -273,6 +283,7 @@ LoadedProblem problem_on(ReadGraph graph, const Shape& shape, const GraphReading
     LoadedProblem loaded;
     loaded.dataset = std::move(graph.dataset);
     loaded.notes = std::move(graph.notes);
+    loaded.pre = graph.record.model.pre;
     take_reading(graph.record.graph, reading);
     if (loaded.dataset) {
         take_dataset(loaded, std::move(graph.record), shape, reading, graph.form, graph.loss);

@@ -25,8 +25,8 @@ inline constexpr std::int64_t max_heads = 1024;
 struct Shape {
     std::string graph;  // a card, or a path where paths are taken: a card's name is the card, ./NAME the path
     std::optional<std::int64_t> vertices, nonzeros, features, classes;
-    bool symmetric = false;  // of the graph that has `vertices` and `nonzeros`
-    std::int64_t layers = 2;
+    bool symmetric = false;              // of the graph that has `vertices` and `nonzeros`
+    std::optional<std::int64_t> layers;  // unset: as many as the model usually has
     std::int64_t hidden = 128;
     std::vector<std::int64_t> widths;  // f_0 .. f_L, in place of features, hidden, layers and classes
     std::int64_t ranks = 1;
@@ -61,8 +61,8 @@ bool reads_graph(const Shape& shape);
 // From a card, or from the numbers of vertices and nonzeros. Throws Error{usage} when neither says enough.
 GraphSizes graph_sizes(const Shape& shape);
 // Returns f_0 .. f_L. Throws Error{usage} when a width is not known, and names the unread data that may tell it.
-std::vector<std::int64_t> widths_of(const Shape& shape, std::int64_t features, std::int64_t classes,
-                                    const data::Leftovers& leftovers = {});
+std::vector<std::int64_t> widths_of(const Shape& shape, const std::string& model, std::int64_t features,
+                                    std::int64_t classes, const data::Leftovers& leftovers = {});
 
 // A graph that was read, with self loops if the model wants them, or sizes that stand for one.
 struct ReadGraph {
@@ -80,6 +80,7 @@ struct LoadedProblem {
     Problem problem;  // its graph refers to the data set
     std::unique_ptr<data::Dataset> dataset;
     std::int64_t features = 0, classes = 0;  // of the data or the card; 0: not known
+    std::vector<std::int64_t> pre;           // the linear maps before layer 1 that were asked for
     std::vector<std::string> notes;          // of ReadGraph
 };
 // The network of `shape` on a graph that was read. Throws Error{usage} or Error{data} where the two do not go together.

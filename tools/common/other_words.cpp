@@ -41,42 +41,17 @@ constexpr std::array other_words = std::to_array<OtherWord>({
 });
 
 // Flags of `gnnplan plan` about what a plan says, and gnnrun takes from it.
-constexpr std::array planned = std::to_array<std::string_view>({"--activation",
-                                                                "--aggregator",
-                                                                "--average-heads",
-                                                                "--batches-per-update",
-                                                                "--bias",
-                                                                "--coefficients",
-                                                                "--coverage",
-                                                                "--edge-weights",
-                                                                "--epsilon",
-                                                                "--exchange",
-                                                                "--fanout",
-                                                                "--grid",
-                                                                "--heads",
-                                                                "--hidden",
-                                                                "--jk",
-                                                                "--layers",
-                                                                "--loss",
-                                                                "--machine",
-                                                                "--memory",
-                                                                "--model",
-                                                                "--norm",
-                                                                "--norm-after",
-                                                                "--normalisation",
-                                                                "--output-heads",
-                                                                "--post",
-                                                                "--pre",
-                                                                "--pre-activation",
-                                                                "--ranks",
-                                                                "--residual",
-                                                                "--rocauc",
-                                                                "--sampled-graph",
-                                                                "--sampler",
-                                                                "--scheme",
-                                                                "--symmetrise",
-                                                                "--task",
-                                                                "--widths"});
+constexpr std::array planned =
+    std::to_array<std::string_view>({"--activation",   "--aggregator",   "--average-heads", "--batches-per-update",
+                                     "--bias",         "--coefficients", "--coverage",      "--edge-weights",
+                                     "--epsilon",      "--exchange",     "--fanout",        "--grid",
+                                     "--heads",        "--hidden",       "--hops",          "--jk",
+                                     "--layers",       "--loss",         "--machine",       "--memory",
+                                     "--model",        "--norm",         "--norm-after",    "--normalisation",
+                                     "--output-heads", "--post",         "--pre",           "--pre-activation",
+                                     "--ranks",        "--residual",     "--rocauc",        "--sampled-graph",
+                                     "--sampler",      "--scheme",       "--symmetrise",    "--task",
+                                     "--teleport",     "--widths"});
 
 // Flags of gnnrun about how a run learns, which no plan decides.
 constexpr std::array of_runs = std::to_array<std::string_view>(

@@ -19,10 +19,10 @@ namespace gnnplan::tools {
 namespace {
 
 // |N_0| .. |N_L|, which only the graph knows, as the schedule has them. The run compares them with the graph.
-std::vector<std::int64_t> loss_rows_of(const Schedule& schedule, std::int64_t vertices, int layers) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(layers) + 1, vertices);
+std::vector<std::int64_t> loss_rows_of(const Schedule& schedule, std::int64_t vertices, int hops) {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(hops) + 1, vertices);
     for (const Space& space : schedule.spaces) {
-        if (space.needed_of >= 1 && space.needed_of <= layers)
+        if (space.needed_of >= 1 && space.needed_of <= hops)
             rows[static_cast<std::size_t>(space.needed_of)] = space.rows;
     }
     return rows;
@@ -75,7 +75,7 @@ public:
     }
 
     Schedule of(const Candidate& candidate) {
-        shape_.loss_rows = loss_rows_of(candidate.schedule, shape_.vertices, layers_.depth);
+        shape_.loss_rows = loss_rows_of(candidate.schedule, shape_.vertices, layers_.hops());
         Schedule made = lower::lower(layers_, candidate.configuration, shape_);
         if (bounds_buffers_) take_cuts(candidate.schedule, made);
         return made;

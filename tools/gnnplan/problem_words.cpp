@@ -77,6 +77,8 @@ ModelRecord model_record(const ModelFlags& flags) {
     model.output_heads = static_cast<int>(flags.output_heads.value_or(0));
     model.average_heads = flags.average_heads;
     model.slope = flags.slope;
+    model.hops = static_cast<int>(flags.hops.value_or(0));
+    model.teleport = flags.teleport;
     model.rocauc = flags.rocauc;
     take_epsilon(model, flags.epsilon);
     return model;

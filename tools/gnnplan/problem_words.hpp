@@ -45,6 +45,8 @@ struct ModelFlags {
     std::optional<std::int64_t> heads, output_heads;
     bool average_heads = false;
     std::optional<double> slope;
+    std::optional<std::int64_t> hops;
+    std::optional<double> teleport;
     std::string jk;       // "": none
     std::string epsilon;  // "": 0; a number, or "train"
     std::string loss;     // "": the one that fits the labels

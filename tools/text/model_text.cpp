@@ -17,6 +17,8 @@ std::string model_text(const ModelRecord& model) {
     if (model.heads > 0) text += fmt::format(", {} heads{}", model.heads, model.average_heads ? " averaged" : "");
     if (model.output_heads > 0) text += fmt::format(", {} output heads", model.output_heads);
     if (model.slope) text += fmt::format(", slope {}", *model.slope);
+    if (model.hops > 0) text += fmt::format(", {} hops", model.hops);
+    if (model.teleport) text += fmt::format(", teleport {}", *model.teleport);
     if (model.activation) text += fmt::format(", {}", io::name_of(*model.activation));
     if (!model.pre.empty())
         text += fmt::format(", pre {}{}", fmt::join(model.pre, ","), model.pre_activation ? " with activation" : "");

@@ -48,6 +48,15 @@ OpGraph gat(const ModelRecord& model);
 // in-neighbours of v, and logits dropout(H^L) W_out [+ b]. L >= 2, and f_1 = .. = f_(L-1).
 OpGraph agnn(const ModelRecord& model);
 
+// Simplified graph convolution (Wu et al. 2019, eq. 8): H^l = activation((A^T)^hops H W^l [+ b^l]). One layer, which is
+// usual, is logistic regression of features that are the same in every epoch.
+OpGraph sgc(const ModelRecord& model);
+
+// Personalised propagation of neural predictions (Gasteiger et al. 2019, eq. 5): H^l = activation(x), where x = (1 -
+// teleport) A^T x + teleport E is made `hops` times from x = E = H W^l [+ b^l] on. The network of the paper has linear
+// maps `pre` and one layer, as with_widths() makes it.
+OpGraph appnp(const ModelRecord& model);
+
 // The matrix A that a model multiplies by, unless the user asks for another.
 struct MatrixForm {
     bool self_loops = true;
@@ -65,6 +74,8 @@ struct Model {
     std::string_view name;
     std::string_view summary;
     std::vector<Aggregator> aggregators;  // the first is the default; a model's only one has no name
+    int linear_maps = 2;                  // of its layers, unless widths say how many
+    bool maps_first = false;              // all but the last of them stand before its only layer
 };
 
 // Every model of the product; a new one is a file and a row here.
@@ -82,6 +93,13 @@ void check_has_epsilon(const ModelRecord& model);
 
 // The same without the settings that it does not have and other models do: heads, a slope, an epsilon.
 ModelRecord with_own_settings(ModelRecord model);
+
+// How many layers a model has unless its widths say so.
+int usual_layers(std::string_view model);
+
+// The same model with widths from the features to the classes: of its layers, or of linear maps of which the last one is
+// that of its only layer.
+ModelRecord with_widths(ModelRecord model, const std::vector<std::int64_t>& widths);
 
 // The same model with everything said that it has by default.
 ModelRecord with_defaults(ModelRecord model);

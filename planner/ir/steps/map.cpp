@@ -56,6 +56,10 @@ void check_in_place(const StepCheck& step, const MapStep& map) {
             only_operand("add_scaled takes an operand and no output");
             if (map.epsilon) step.with_role(*map.epsilon, {Role::bias}), step.shaped(*map.epsilon, 1, 1);
             return check_other(step, map.tensor, *map.operand);
+        case MapOp::blend:
+            only_operand("blend takes an operand and no output");
+            step.require(map.scale >= 0 && map.scale <= 1, "blend takes a share from 0 to 1");
+            return check_other(step, map.tensor, *map.operand);
         default:  // add, divide
             only_operand("add and divide take an operand and no output");
             return check_other(step, map.tensor, *map.operand);
@@ -115,6 +119,7 @@ RankWork MapStep::work(const Schedule& schedule, const GraphStats& /*graph*/, in
         case MapOp::add:
         case MapOp::divide:
         case MapOp::add_scaled:
+        case MapOp::blend:
         case MapOp::copy:
         case MapOp::dot:
         case MapOp::difference: break;  // read and written in order, as what is copied

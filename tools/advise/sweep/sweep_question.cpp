@@ -95,7 +95,7 @@ std::string text_of(const Question& question) {
                     fmt::join(question.network.fanout, "/"));
     if (question.network.batches) text += ",batches";
     // A number of neighbours is that of every layer, and what a file lacks is generated.
-    if (!question.network.fanout.empty()) text += fmt::format(",{} layers", shape.layers);
+    if (!question.network.fanout.empty()) text += fmt::format(",{} layers", shape.layers.value_or(0));
     if (reads_graph(shape)) text += fmt::format(",{},{}", shape.features.value_or(0), shape.classes.value_or(0));
     return text;
 }

@@ -57,6 +57,10 @@ struct ModelRecord {
     int output_heads = 0;
     bool average_heads = false;
     std::optional<double> slope{};
+    // Of models that propagate: how often a layer aggregates, 0 for their default, and the share of what was read that
+    // each of these adds (Op::teleport).
+    int hops = 0;
+    std::optional<double> teleport{};
 };
 
 }  // namespace gnnplan

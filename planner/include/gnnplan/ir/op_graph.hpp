@@ -73,6 +73,8 @@ enum class Reduce : std::uint8_t {
     cosine,
 };
 
+inline constexpr int max_hops = 128;  // of one aggregation
+
 // The heads of an aggregation by attention (Velickovic et al. 2018, eq. 1 to 6). Its input is the columns of all heads,
 // one head after the other; of the edge u -> v head k has the score leaky(<h_u, source_k> + <h_v, target_k>), with
 // leaky(x) = x > 0 ? x : slope * x, and the weight that the softmax makes of it over the in-neighbours of v. Its result
@@ -117,6 +119,11 @@ struct Op {
     // How much of the vertex itself a sum adds to its in-neighbours: (A + self I)^T H, or with a parameter
     // (A + (self + e) I)^T H, which has the gradient <dL/d((A + ...)^T H), H> for e.
     double self = 0;
+    // How often a sum aggregates, x = (1 - teleport) A^T x + teleport H from x = H on: with teleport 0 (A^T)^hops H (Wu
+    // et al. 2019, eq. 8), else personalised PageRank (Gasteiger et al. 2019, eq. 5). It does not add vertices
+    // themselves then.
+    int hops = 1;
+    double teleport = 0;
     Heads heads = {};
     int shift = -1;                         // of a norm: the bias
     std::array<int, 2> running = {-1, -1};  // of batch_norm: mean and variance

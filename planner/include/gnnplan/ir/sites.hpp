@@ -2,7 +2,7 @@
 //
 // An aggregation and the linear map beside it are one site, the product A^T H W, which either operation may begin
 // (A^T (H W) = (A^T H) W), unless it takes maxima, which are aggregated first, or attends to what the linear map has
-// made. Attention by cosines is a product without a linear map. A linear map that has no aggregation beside it is a
+// made. Attention by cosines is a product without a linear map, and so is a sum that none follows. A linear map that has no aggregation beside it is a
 // site of its own; where a model adds its result to another value, the sum is made in place of that value. Consecutive
 // elementwise operations are one site too. Every site makes one value, a matrix with a row for each vertex, which
 // several sites may read; lowering, the search and the passes of an epoch walk sites, and never the operations again.
@@ -49,6 +49,8 @@ struct Site {
     Reduce reduce = Reduce::sum;            // of a product
     double self = 0;                        // of a product: (A + (self + e) I)^T in place of A^T
     int self_parameter = -1;                // e; -1: none
+    int hops = 1;                           // of a product: how often it aggregates
+    double teleport = 0;                    // and how much of what it read each of these adds (Op::teleport)
     int beta = -1;                          // of a product by cosines
     int shift = -1;                         // the bias of a norm, whose weight is `parameter`
     std::array<int, 2> running = {-1, -1};  // of a batch norm: mean and variance of columns; of a layer norm -1
@@ -58,19 +60,21 @@ struct Site {
     int rows_of = 0;                        // its value has a row for each vertex that layer `rows_of` computes
     int columns_of = 0;                     // and as many columns as layer `columns_of` makes; -1: a width of its own
 
-    // Whether its two operations may be made in either order.
-    bool reorderable() const { return reduce == Reduce::sum; }
+    // Of a product: whether its two operations may be made in either order.
+    bool reorderable() const { return reduce == Reduce::sum && maps(); }
     // The orders of one that is not reorderable, and why, as what the layer does.
     std::optional<OnlyOrders> only_orders() const;
     std::string_view why_one_order() const;
     // The columns of its linear map's result: those of all heads.
     std::int64_t mapped_width() const { return heads.average ? heads.count * width : width; }
     // Whether a product has a linear map.
-    bool maps() const { return reduce != Reduce::cosine; }
+    bool maps() const { return parameter >= 0; }
     // Whether it needs something of all rows: a batch norm.
     bool over_rows() const { return running.front() >= 0; }
     // Whether it adds something of the vertex itself to what it aggregates.
     bool adds_self() const { return self != 0 || self_parameter >= 0; }
+    // Whether it aggregates more than once, or adds what it read.
+    bool propagates() const { return hops > 1 || teleport > 0; }
 };
 
 struct SiteGraph {
@@ -101,8 +105,15 @@ struct SiteGraph {
     }
     // Whether a layer makes something of all neighbours of a vertex that is no sum: a maximum, or a softmax.
     bool needs_whole_neighbourhoods() const {
-        return std::any_of(sites.begin(), sites.end(), [](const Site& site) { return !site.reorderable(); });
+        return std::any_of(sites.begin(), sites.end(), [](const Site& site) { return site.reduce != Reduce::sum; });
     }
+    // How often layers 1 .. `l` aggregate.
+    int hops_through(int l) const {
+        int hops = 0;
+        for (int layer = 1; layer <= l; ++layer) hops += product(layer).hops;
+        return hops;
+    }
+    int hops() const { return hops_through(depth); }
     // The last layer that a batch norm makes something of all rows of: it and those before it compute all of them.
     int last_over_rows() const;
     // The site whose value layer `l` leaves to the next one, or to the end.

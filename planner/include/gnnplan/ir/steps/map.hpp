@@ -23,6 +23,7 @@ enum class MapOp : std::uint8_t {
     copy,        // out = tensor
     dot,         // out = the sum of tensor * operand over the local block: a partial sum
     difference,  // out = tensor(:, 1) - tensor(:, 0), of two columns
+    blend,       // in place: tensor = (1 - scale) * tensor + scale * operand
 };
 
 // Elementwise work on local blocks.
@@ -35,7 +36,7 @@ struct MapStep {
     Activation activation;                  // of activate and activation_gradient
     bool dropout;                           // of activate, apply_mask and activation_gradient: whether it takes part
     std::optional<TensorId> vertices = {};  // of what draws: whose numbers key the draws, if not rows
-    double scale = 0;                       // of add_scaled
+    double scale = 0;                       // of add_scaled and blend
     std::optional<TensorId> epsilon = {};   // of add_scaled: a parameter of one element
     bool done_before = false;               // by the product that made the tensor; see mark_finishes()
 
@@ -46,7 +47,8 @@ struct MapStep {
             case MapOp::add:
             case MapOp::divide:
             case MapOp::activation_gradient:
-            case MapOp::add_scaled: return true;
+            case MapOp::add_scaled:
+            case MapOp::blend: return true;
             case MapOp::dropout:
             case MapOp::positive_mask:
             case MapOp::column_sum:
@@ -73,10 +75,8 @@ struct MapStep {
         archive.value("dropout", self.dropout);
         archive.reads("vertices", self.vertices);
         archive.optional("activation", other);
-        if (self.op == MapOp::add_scaled) {
-            archive.identity("scale", self.scale);
-            archive.reads("epsilon", self.epsilon);
-        }
+        if (self.op == MapOp::add_scaled || self.op == MapOp::blend) archive.identity("scale", self.scale);
+        if (self.op == MapOp::add_scaled) archive.reads("epsilon", self.epsilon);
         archive.derived(self.done_before);
         if constexpr (!std::is_const_v<Self>) self.activation = relu ? Activation::relu : other;
     }
