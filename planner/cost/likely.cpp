@@ -48,7 +48,7 @@ std::vector<PartSeconds> seconds_by_part(const Schedule& schedule, const std::ve
 
 double deviation_of_logarithm(const Prediction& prediction, const Machine& machine) {
     if (prediction.by_part.empty()) return model_error(machine) / normal_median;
-    return deviation_of_difference(prediction, {}, machine) / prediction.ranked_seconds();
+    return deviation_of_difference(prediction, {}, machine) / prediction.shown_seconds();
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void split_into_parts(const Schedule& schedule, const Machine& machine, Predicti
 }
 
 Interval likely_seconds(const Prediction& prediction, const Machine& machine) {
-    const double seconds = prediction.ranked_seconds();
+    const double seconds = prediction.shown_seconds();
     const double factor = seconds > 0 ? std::exp(normal_80_percent * deviation_of_logarithm(prediction, machine)) : 1;
     return {seconds / factor, seconds * factor};
 }

@@ -18,7 +18,7 @@ bool knows_errors(const Machine& machine);
 // Fills Prediction::by_part from the seconds of all steps, where the errors of the parts are known.
 void split_into_parts(const Schedule& schedule, const Machine& machine, Prediction& prediction);
 
-// The 80 % interval of ranked_seconds() on a calibrated machine. Errors of steps of one part of the model are taken to
+// The 80 % interval of shown_seconds() on a calibrated machine. Errors of steps of one part of the model are taken to
 // be equal, those of different parts independent:
 //   (log T's deviation)^2 = sum over parts of (t_part spread_part)^2 / T^2
 // Where no epoch was measured, the calibration's median error, as of a normal distribution, is that of all parts.

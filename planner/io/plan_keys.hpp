@@ -203,6 +203,7 @@ void describe(Archive& archive, Subject<Archive, Prediction>& predicted) {
     archive.field("epoch_seconds", predicted.epoch_seconds);
     archive.optional("loading_seconds", predicted.loading);
     archive.optional("setup_seconds", predicted.setup_seconds);
+    archive.optional("kept_seconds_per_epoch", predicted.kept_seconds);
     archive.optional("batch_seconds", predicted.batch_seconds);
     archive.field("total_bytes", predicted.total_bytes);
     archive.field("max_rank_bytes", predicted.max_rank_bytes);

@@ -14,15 +14,17 @@
 namespace gnnplan::search {
 namespace {
 
-// The epoch's seconds under each of the switches.
-std::vector<double> epoch_seconds(const Schedule& schedule, StepCosts& costs, const std::vector<Switches>& switches) {
+// The seconds by which an epoch is ranked, under each of the switches.
+std::vector<double> epoch_seconds(const Space& space, const Schedule& schedule, StepCosts& costs,
+                                  const std::vector<Switches>& switches) {
     std::vector<double> seconds(switches.size(), 0);
     for (const Step& step : schedule.steps) {
-        if (step.phase != Phase::epoch) continue;
+        const double weight = space.weight_of(step);
+        if (weight == 0) continue;
         const bool product = product_of(step.operation) != nullptr;
         const double same = product ? 0 : costs.seconds(schedule, step.operation);
         for (std::size_t i = 0; i < switches.size(); ++i) {
-            seconds[i] += product ? costs.seconds(schedule, step.operation, switches[i]) : same;
+            seconds[i] += weight * (product ? costs.seconds(schedule, step.operation, switches[i]) : same);
         }
     }
     return seconds;
@@ -96,7 +98,7 @@ void FrameSearch::keep_ringing(const ConfigurationFrame& frame, const Switches& 
         if (!rings(frame, choices)) continue;
         const Schedule schedule = lowered(frame, switches, choices);
         StepCosts costs = costs_of(schedule);
-        fastest.push_back({epoch_seconds(schedule, costs, {switches}).front(), choices});
+        fastest.push_back({epoch_seconds(space_, schedule, costs, {switches}).front(), choices});
     }
 }
 
@@ -130,7 +132,8 @@ FrameSearch::Seconds FrameSearch::seconds_of(const ConfigurationFrame& frame, co
     for (std::size_t c = 0; is_new && c < sequences.size(); ++c) {
         Schedule schedule = lowered(frame, switches.front(), sequences[c]);
         if (c == 0) known.sample = schedule;
-        known.of_sequence.push_back(known.steps.add(std::move(schedule)));
+        known.of_sequence.push_back(
+            known.steps.add(std::move(schedule), [&](const Step& step) { return space_.weight_of(step); }));
     }
     known.sample.grid = configuration_of(frame, sequences.front()).grid_of_ranks();
     known.sample.numbering.parts = space_.batches ? frame.on.grid.x : frame.switches.parts;
@@ -141,8 +144,8 @@ FrameSearch::Seconds FrameSearch::seconds_of(const ConfigurationFrame& frame, co
         of_step.push_back(known.steps.seconds(id, {}, costs, switches));
     std::vector<std::vector<double>> seconds(sequences.size(), std::vector<double>(switches.size(), 0));
     for (std::size_t c = 0; c < sequences.size(); ++c) {
-        for (const WidthlessSteps::StepId id : known.of_sequence[c]) {
-            for (std::size_t i = 0; i < switches.size(); ++i) seconds[c][i] += of_step[id][i];
+        for (const auto& [id, weight] : known.of_sequence[c]) {
+            for (std::size_t i = 0; i < switches.size(); ++i) seconds[c][i] += weight * of_step[id][i];
         }
     }
     return seconds;
@@ -156,7 +159,7 @@ FrameSearch::Seconds FrameSearch::seconds_of_each(const ConfigurationFrame& fram
     for (const Choices& choices : sequences) {
         const Schedule schedule = lowered(frame, switches.front(), choices);
         if (!costs) costs.emplace(costs_of(schedule));
-        seconds.push_back(epoch_seconds(schedule, *costs, switches));
+        seconds.push_back(epoch_seconds(space_, schedule, *costs, switches));
     }
     return seconds;
 }
@@ -183,8 +186,9 @@ double FrameSearch::bounded_seconds(const Configuration& configuration, std::opt
     if (!costs) costs.emplace(costs_of(made.schedule));
     double seconds = loading_seconds(configuration, made.schedule);
     for (const Step& step : made.schedule.steps) {
-        const bool counts = step.phase == Phase::epoch || (step.phase == Phase::setup && !space_.model.trains());
-        if (counts) seconds += costs->seconds(made.schedule, step.operation);
+        const bool once = step.phase == Phase::setup && !space_.model.trains();
+        const double weight = once ? 1 : space_.weight_of(step);
+        if (weight > 0) seconds += weight * costs->seconds(made.schedule, step.operation);
     }
     return seconds;
 }

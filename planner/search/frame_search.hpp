@@ -39,7 +39,7 @@ private:
     struct LoweredSequences {
         Schedule sample;
         WidthlessSteps steps;
-        std::vector<std::vector<WidthlessSteps::StepId>> of_sequence;
+        std::vector<std::vector<WidthlessSteps::Counted>> of_sequence;
     };
     using Kind = std::tuple<Sharing, bool, bool, bool, Switches>;
     static Kind kind_of(const ConfigurationFrame& frame);

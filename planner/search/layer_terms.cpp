@@ -121,17 +121,17 @@ void LayerTerms::add_steps(int l, Place before, const LayerChoice& c, const Laye
         return;
     }
     if (panels_) {
-        for (const WidthlessSteps::StepId step : steps_of(l, before, c, next)) {
+        for (const auto& [step, weight] : steps_of(l, before, c, next)) {
             const double* each = step_seconds(step, l);
-            for (std::size_t i = 0; i < switches_.size(); ++i) seconds[i] += each[i];
+            for (std::size_t i = 0; i < switches_.size(); ++i) seconds[i] += weight * each[i];
         }
         return;
     }
     const Schedule schedule = lowered_between(l, before, c, next, layers, frame_);
     for (const Step& step : schedule.steps) {
-        if (step.phase != Phase::epoch || step.origin.layer != position(l)) continue;
-        for (std::size_t i = 0; i < switches_.size(); ++i) {
-            seconds[i] += costs_->seconds(schedule, step.operation, switches_[i]);
+        const double weight = step.origin.layer == position(l) ? space_.weight_of(step) : 0;
+        for (std::size_t i = 0; weight > 0 && i < switches_.size(); ++i) {
+            seconds[i] += weight * costs_->seconds(schedule, step.operation, switches_[i]);
         }
     }
 }
@@ -142,14 +142,14 @@ double LayerTerms::bounded_seconds(int l, Schedule schedule) {
         return std::numeric_limits<double>::infinity();
     double seconds = 0;
     for (const Step& step : schedule.steps) {
-        const bool counts = step.phase == Phase::epoch && step.origin.layer == position(l);
-        if (counts) seconds += costs_->seconds(schedule, step.operation);
+        const double weight = step.origin.layer == position(l) ? space_.weight_of(step) : 0;
+        if (weight > 0) seconds += weight * costs_->seconds(schedule, step.operation);
     }
     return seconds;
 }
 
-const std::vector<WidthlessSteps::StepId>& LayerTerms::steps_of(int l, Place before, const LayerChoice& c,
-                                                                const LayerChoice* next) {
+const std::vector<WidthlessSteps::Counted>& LayerTerms::steps_of(int l, Place before, const LayerChoice& c,
+                                                                 const LayerChoice* next) {
     const std::size_t place =
         kind_of_[static_cast<std::size_t>(l - 1)] * lower::places.size() + static_cast<std::size_t>(before);
     const auto [entry, is_new] = steps_of_.try_emplace((place << 32U) + neighbours(c, next));
@@ -161,7 +161,8 @@ const std::vector<WidthlessSteps::StepId>& LayerTerms::steps_of(int l, Place bef
         for (Tensor& tensor : schedule.tensors) {
             if (tensor.role == Role::adjacency) tensor.storage.panel_columns = *panels_;
         }
-        entry->second = widthless_.add(std::move(schedule), position(l));
+        entry->second = widthless_.add(
+            std::move(schedule), [&](const Step& step) { return space_.weight_of(step); }, position(l));
     }
     return entry->second;
 }

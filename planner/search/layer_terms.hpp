@@ -36,8 +36,8 @@ private:
     void add_steps(int l, lower::Place before, const enumerate::LayerChoice& c, const enumerate::LayerChoice* next,
                    double* seconds);
     // The steps of layer l between its neighbours, whatever the widths: lowered once for layers that are of one kind.
-    const std::vector<WidthlessSteps::StepId>& steps_of(int l, lower::Place before, const enumerate::LayerChoice& c,
-                                                        const enumerate::LayerChoice* next);
+    const std::vector<WidthlessSteps::Counted>& steps_of(int l, lower::Place before, const enumerate::LayerChoice& c,
+                                                         const enumerate::LayerChoice* next);
     // A step's time in layer l under each of the switches.
     const double* step_seconds(WidthlessSteps::StepId step, int l);
     // The properties of layer l and its neighbours that decide which steps there are.
@@ -73,7 +73,7 @@ private:
     std::optional<StepCosts> costs_;
     std::optional<std::int64_t> panels_;  // see panels_of_all
     WidthlessSteps widthless_;
-    std::unordered_map<std::uint64_t, std::vector<WidthlessSteps::StepId>> steps_of_;  // by kind, place and choices
+    std::unordered_map<std::uint64_t, std::vector<WidthlessSteps::Counted>> steps_of_;  // by kind, place and choices
     std::vector<std::vector<double>> step_seconds_;  // per layer: by step and switches
 };
 

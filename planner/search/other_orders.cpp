@@ -23,7 +23,8 @@ std::vector<LayerRange> groups_of(int depth) {
     return groups;
 }
 
-// Epochs of configurations that differ from the chosen one in their layers' choices only: each step is costed once.
+// The seconds by which configurations are ranked that differ from the chosen one in their layers' choices only: each
+// step is costed once.
 class Epochs {
 public:
     Epochs(const Space& space, const Machine& machine, NumberedGraphs& graphs)
@@ -36,7 +37,8 @@ public:
         if (!costs_) costs_.emplace(schedule, graphs_.numbered(schedule.numbering), machine_);
         double seconds = 0;
         for (const Step& step : schedule.steps) {
-            if (step.phase == Phase::epoch) seconds += costs_->seconds(schedule, step.operation);
+            if (const double weight = space_.weight_of(step); weight > 0)
+                seconds += weight * costs_->seconds(schedule, step.operation);
         }
         return seconds;
     }

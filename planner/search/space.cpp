@@ -174,6 +174,7 @@ Space make_space(const Problem& problem, const Machine& machine, const SelectOpt
     space.batches = problem.record.batches;
     space.in_shares = problem.record.loading == Loading::sharded;
     space.drops_attention = problem.record.run.attention_dropout > 0;
+    space.epochs = problem.record.run.epochs;
     check_options(space, problem.record);
     resolve_input(space.options, space.model.trains(), problem.record.run);
     if (!space.options.extras) {

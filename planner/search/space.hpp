@@ -29,6 +29,7 @@ struct Space {
     std::optional<Batches> batches{};  // that updates are of
     bool in_shares = false;            // whether ranks load shares of the graph
     bool drops_attention = false;      // whether runs drop weights of attention
+    std::int64_t epochs = 1;           // of a run
     // Whether grids that deal edges by a vertex cut are searched, unasked: of a graph that is there, as nobody but
     // DistGNN knows how others cut. Of such a graph, why not.
     bool searches_cuts = false;
@@ -36,6 +37,13 @@ struct Space {
     std::vector<Distribution> refused;  // grids that would be searched too if the model needed no whole neighbourhoods
     // Whether layers weigh edges by what their vertices are: by additive attention, or by comparing them.
     bool weighs_edges() const { return model.reduces_by(Reduce::attention) || model.reduces_by(Reduce::cosine); }
+    // How much the seconds of a step count in an epoch's, by which training is ranked: one that makes what is kept over
+    // epochs by its share of these. The paper counts epochs alone.
+    double weight_of(const Step& step) const {
+        const bool full = options.space == SearchSpace::full;
+        const double share = model.trains() && full ? 1.0 / static_cast<double>(epochs) : 0;
+        return step.phase == Phase::epoch ? 1 : step.makes_kept() ? share : 0;
+    }
 };
 
 // Throws Error{usage} for pinned choices that do not exist, and sizes whose sums do not fit 64 bits.

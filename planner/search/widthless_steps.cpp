@@ -4,13 +4,16 @@
 
 namespace gnnplan::search {
 
-std::vector<WidthlessSteps::StepId> WidthlessSteps::add(Schedule schedule, std::optional<int> layer) {
+std::vector<WidthlessSteps::Counted> WidthlessSteps::add(Schedule schedule,
+                                                         const std::function<double(const Step&)>& weight,
+                                                         std::optional<int> layer) {
     const auto shared = std::make_shared<Schedule>(std::move(schedule));
-    std::vector<StepId> found;
+    std::vector<Counted> found;
     for (const Step& step : shared->steps) {
-        if (step.phase != Phase::epoch || step.origin.layer != layer.value_or(step.origin.layer)) continue;
+        const double counts = weight(step);
+        if (counts == 0 || step.origin.layer != layer.value_or(step.origin.layer)) continue;
         const auto [entry, is_new] = ids_.try_emplace(signature_of(*shared, step.operation), steps_.size());
-        found.push_back(entry->second);
+        found.push_back({entry->second, counts});
         if (!is_new) continue;
         Known known{shared, step.operation, {}, {}};
         const Operands operands = operands_of(step.operation);

@@ -7,6 +7,7 @@
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,8 +23,15 @@ class WidthlessSteps {
 public:
     using StepId = std::size_t;
 
-    // The epoch's steps of one layer of a schedule, with stand-ins for its widths, or of all. Equal steps are one.
-    std::vector<StepId> add(Schedule schedule, std::optional<int> layer = {});
+    // A step, and how much its seconds count.
+    struct Counted {
+        StepId step;
+        double weight;
+    };
+    // The steps of one layer of a schedule, with stand-ins for its widths, or of all, that have a weight. Equal steps
+    // are one.
+    std::vector<Counted> add(Schedule schedule, const std::function<double(const Step&)>& weight,
+                             std::optional<int> layer = {});
 
     // Steps are costed on this grid from now on. The same axes split something as on the one they were lowered for.
     void put_on(const Grid& grid, const Numbering& numbering);

@@ -124,20 +124,19 @@ Certainty certainty_of(const Plan& plan) {
     const Candidate& chosen = plan.candidates.front();
     const Task task = plan.problem.task;
     Certainty certainty;
-    certainty.seconds = chosen.predicted.ranked_seconds();
+    certainty.seconds = chosen.predicted.shown_seconds();
     std::vector<Contender> slower_orders;
     for (const Alternative& alternative : plan.alternatives) {
         const bool order = is_order(alternative);
         if (!order && alternative.choice.key != "scheme") continue;
         if (alternative.predicted.peak_bytes_per_rank > plan.memory_per_rank()) continue;
-        const double seconds = alternative.predicted.ranked_seconds();
         const bool tied = cost::tie(alternative.predicted, chosen.predicted, plan.machine);
         const std::string name = !order ? scheme_of(alternative.configuration)
                                  : tied ? open_order(alternative.choice)
                                         : other_order(alternative.choice);
         auto& group =
             tied ? (order ? certainty.orders : certainty.schemes) : (order ? slower_orders : certainty.slower);
-        add(group, {name, seconds / certainty.seconds});
+        add(group, {name, alternative.predicted.ranked_seconds() / chosen.predicted.ranked_seconds()});
     }
     certainty.slower.insert(certainty.slower.end(), slower_orders.begin(), slower_orders.end());
     if (!certainty.schemes.empty())

@@ -181,7 +181,7 @@ std::string apart_text(const Machine& machine) {
 std::optional<TimeFactors> time_factors(const Prediction& predicted, const Machine& machine, Task task) {
     if (calibrated(machine)) {
         const cost::Interval likely = cost::likely_seconds(predicted, machine);
-        const double seconds = predicted.ranked_seconds();
+        const double seconds = predicted.shown_seconds();
         return seconds > 0 ? TimeFactors{likely.low / seconds, 1, likely.high / seconds} : TimeFactors{};
     }
     if (machine.probe) return probed_epochs;

@@ -29,13 +29,13 @@ std::string other_text(const Plan& plan, const char* key, const std::string& wor
     const auto other = std::find_if(plan.alternatives.begin(), plan.alternatives.end(),
                                     [&](const Alternative& a) { return a.choice.key == key; });
     if (other == plan.alternatives.end()) return "";
-    const double seconds = other->predicted.ranked_seconds();
-    const double chosen = plan.candidates.front().predicted.ranked_seconds();
+    const Prediction& chosen = plan.candidates.front().predicted;
     const Configuration& c = other->configuration;
     return fmt::format("{}: {} {} {}{}, {}, {}{}", words, scheme_of(c), c.grid.text(), orders_text(c),
-                       c.cached_aggregation ? if_cached : "", format_seconds(seconds, plan.machine),
-                       times_text(seconds / chosen),
-                       cost::tie(other->predicted, plan.candidates.front().predicted, plan.machine) ? ", a tie" : "");
+                       c.cached_aggregation ? if_cached : "",
+                       format_seconds(other->predicted.shown_seconds(), plan.machine),
+                       times_text(other->predicted.ranked_seconds() / chosen.ranked_seconds()),
+                       cost::tie(other->predicted, chosen, plan.machine) ? ", a tie" : "");
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ std::string worth_text(const Plan& plan, bool color) {
         const double more = more_seconds(plan, alternative);
         const bool same = std::abs(more) < 1e-3 * plan.candidates.front().predicted.ranked_seconds();
         const std::string sign = more < 0 ? "-" : "+";
-        table.add({words.chosen, words.instead, format_seconds(alternative.predicted.ranked_seconds(), plan.machine),
+        table.add({words.chosen, words.instead, format_seconds(alternative.predicted.shown_seconds(), plan.machine),
                    same ? "0" : sign + format_seconds(std::abs(more), plan.machine), verdict(plan, alternative)});
         const std::string details = difference_text(chosen, alternative.configuration);
         if (!needs_details(alternative.choice) || details.empty()) continue;

@@ -133,7 +133,7 @@ private:
                 scheme_of(c),
                 c.grid.text(),
                 long_orders_ ? "" : orders,
-                format_seconds(p.ranked_seconds(), selection_.plan.machine),
+                format_seconds(p.shown_seconds(), selection_.plan.machine),
                 fmt::format("{:.2f}", p.ranked_seconds() / selection_.ranked.front().predicted.ranked_seconds()),
                 format_bytes(p.total_bytes),
                 memory_cell(p.peak_bytes_per_rank),

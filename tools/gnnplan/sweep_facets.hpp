@@ -18,7 +18,7 @@ struct Facet {
 };
 
 // Seconds of the best plan of a point that has one.
-inline double seconds_of(const SweepPoint& point) { return point.best->predicted.ranked_seconds(); }
+inline double seconds_of(const SweepPoint& point) { return point.best->predicted.shown_seconds(); }
 
 // The faster of two points; `a` may be none yet, `b` may be none or without a plan.
 const SweepPoint* faster(const SweepPoint* a, const SweepPoint* b);

@@ -33,7 +33,7 @@ bool has_pivot(const Sweep& sweep) {
 }
 
 std::string seconds_text(const Sweep& sweep, const SweepPoint& point) {
-    return format_seconds(point.best->predicted.ranked_seconds(), sweep.machine_of(point));
+    return format_seconds(point.best->predicted.shown_seconds(), sweep.machine_of(point));
 }
 
 std::vector<std::string> scaling_cells(const std::optional<Scaling>& scaling) {

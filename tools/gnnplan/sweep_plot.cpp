@@ -38,7 +38,7 @@ public:
         double seconds = 0, bytes = 0;
         for (const SweepPoint& point : sweep.points) {
             for (const RankedConfiguration& r : point.pareto) {
-                seconds = std::max(seconds, r.predicted.ranked_seconds());
+                seconds = std::max(seconds, r.predicted.shown_seconds());
                 bytes = std::max(bytes, static_cast<double>(r.predicted.peak_bytes_per_rank));
             }
         }
@@ -109,7 +109,7 @@ private:
 
     std::string label(const RankedConfiguration& ranked) const {
         return fmt::format("{}: {}, {} per rank", configuration_text(ranked.configuration),
-                           format_seconds(ranked.predicted.ranked_seconds(), sweep_.machine),
+                           format_seconds(ranked.predicted.shown_seconds(), sweep_.machine),
                            format_memory(ranked.predicted.peak_bytes_per_rank));
     }
 
@@ -220,7 +220,7 @@ private:
         PlotSeries series{name, {}, PlotLine::steps};
         for (const RankedConfiguration& r : point.pareto) {
             series.points.push_back({static_cast<double>(r.predicted.peak_bytes_per_rank) / units_.memory.size,
-                                     r.predicted.ranked_seconds() / units_.time.size, label(r)});
+                                     r.predicted.shown_seconds() / units_.time.size, label(r)});
         }
         if (chosen && !series.points.empty()) series.points.back().chosen = true;
         return series;

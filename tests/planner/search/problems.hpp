@@ -58,13 +58,17 @@ inline std::string describe(const search::ConfigurationFrame& frame, const searc
            (c.loss_rows ? ", loss rows" : "");
 }
 
-// The seconds of an epoch, step by step, each shape looked up once.
+// The seconds by which training is ranked, step by step, each shape looked up once: with what is made once for all
+// epochs, but for requests of rows, divided by these.
 inline double epoch_seconds(const search::Space& space, const search::ConfigurationFrame& frame,
                             const search::Choices& choices, search::StepCosts& costs) {
     const Schedule schedule = lower::lower(space.model, search::configuration_of(frame, choices), space.shape);
     double seconds = 0;
     for (const Step& step : schedule.steps) {
-        if (step.phase == Phase::epoch) seconds += costs.seconds(schedule, step.operation);
+        const bool once = step.phase == Phase::setup && !std::holds_alternative<RowRequestStep>(step.operation);
+        if (step.phase != Phase::epoch && !once) continue;
+        const double epochs = once ? static_cast<double>(space.epochs) : 1;
+        seconds += costs.seconds(schedule, step.operation) / epochs;
     }
     return seconds;
 }

@@ -30,7 +30,7 @@ TEST(SelectFull, RanksByTimeAndPlansTheFastest) {
     for (const int ranks : {1, 2, 6, 8}) {
         const Selection s = selected(ranks);
         for (std::size_t i = 1; i < s.ranked.size(); ++i) {
-            EXPECT_LE(s.ranked[i - 1].predicted.epoch_seconds, s.ranked[i].predicted.epoch_seconds);
+            EXPECT_LE(s.ranked[i - 1].predicted.ranked_seconds(), s.ranked[i].predicted.ranked_seconds());
         }
         EXPECT_EQ(s.plan.candidates.front().predicted.epoch_seconds, s.ranked.front().predicted.epoch_seconds);
         EXPECT_LE(s.plan.candidates.size(), static_cast<std::size_t>(max_candidates));
@@ -38,6 +38,25 @@ TEST(SelectFull, RanksByTimeAndPlansTheFastest) {
         EXPECT_NO_THROW(validate(s.plan));
         EXPECT_NO_THROW(check_predicted_bytes(s.plan));
     }
+}
+
+// Transforming first multiplies 2 x 16 columns an epoch, and keeping the product with the features 602 once.
+TEST(SelectFull, KeepsAProductWhereThereAreEpochsEnough) {
+    const auto chosen = [](std::int64_t epochs) {
+        Problem asked = problem({602, 16, 41}, 4, products);
+        asked.record.run.epochs = epochs;
+        return *select(asked, machine(), {}).selection;
+    };
+    const Selection few = chosen(2), many = chosen(200);
+    EXPECT_FALSE(few.ranked.front().configuration.cached_aggregation);
+    EXPECT_EQ(few.ranked.front().predicted.kept_seconds, 0);
+    const RankedConfiguration& best = many.ranked.front();
+    EXPECT_TRUE(best.configuration.cached_aggregation);
+    const double once = 200 * best.predicted.kept_seconds;
+    EXPECT_GT(once, 0);
+    EXPECT_GT(best.predicted.epoch_seconds + once / 2, few.ranked.front().predicted.epoch_seconds);
+    EXPECT_LT(best.predicted.ranked_seconds(), few.ranked.front().predicted.ranked_seconds());
+    EXPECT_NEAR(best.predicted.ranked_seconds(), best.predicted.epoch_seconds + once / 200, 1e-12);
 }
 
 TEST(SelectFull, ShowsTheFastestOfEveryGrid) {

@@ -14,6 +14,7 @@ io::Document encode(const RankedConfiguration& ranked) {
                                  {"epoch_seconds", predicted.epoch_seconds},
                                  {"loading_seconds", io::encode(predicted.loading)},
                                  {"setup_seconds", predicted.setup_seconds},
+                                 {"kept_seconds_per_epoch", predicted.kept_seconds},
                                  {"total_bytes", predicted.total_bytes},
                                  {"max_rank_bytes", predicted.max_rank_bytes},
                                  {"peak_bytes_per_rank", predicted.peak_bytes_per_rank},

@@ -35,7 +35,7 @@ io::Document encode_best(const std::optional<RankedConfiguration>& best) {
 io::Document encode_range(const Sweep& sweep, const SweepPoint& point) {
     if (!point.best) return {};
     const Prediction& predicted = point.best->predicted;
-    return encode_range(predicted.ranked_seconds(),
+    return encode_range(predicted.shown_seconds(),
                         time_factors(predicted, sweep.machine_of(point), sweep.problem.task));
 }
 

@@ -30,7 +30,7 @@ constexpr double sure_precision = 0.05;
 Curve curve_of(const SweepLine& line, const std::string& name) {
     Curve curve{name, {}};
     for (const SweepPoint* point : line.points) {
-        curve.seconds.push_back(point->best ? std::optional(point->best->predicted.ranked_seconds()) : std::nullopt);
+        curve.seconds.push_back(point->best ? std::optional(point->best->predicted.shown_seconds()) : std::nullopt);
     }
     return curve;
 }
@@ -75,7 +75,7 @@ public:
         for (const auto& known : plans_) {
             LinkCurve curve{known->choice, {}};
             for (const double rate : rates)
-                curve.seconds.push_back(predicted(*known, machine_at(rate)).ranked_seconds());
+                curve.seconds.push_back(predicted(*known, machine_at(rate)).shown_seconds());
             all.push_back(std::move(curve));
         }
         return all;

@@ -64,8 +64,8 @@ std::vector<std::string> more_values(const Sweep& sweep, const SweepPoint& point
     if (!point.best) return cells;
     const Prediction& predicted = point.best->predicted;
     if (const auto factors = time_factors(predicted, sweep.machine_of(point), sweep.problem.task)) {
-        cells[6] = fmt::format("{}", factors->least * predicted.ranked_seconds());
-        cells[7] = fmt::format("{}", factors->most * predicted.ranked_seconds());
+        cells[6] = fmt::format("{}", factors->least * predicted.shown_seconds());
+        cells[7] = fmt::format("{}", factors->most * predicted.shown_seconds());
     }
     return cells;
 }

@@ -45,7 +45,7 @@ Agreement agreement_of(const Sweep& sweep) {
 
 std::optional<double> predicted_as_printed(const Sweep& sweep, const SweepPoint& point) {
     if (!point.best) return std::nullopt;
-    if (sweep.published->printed == PrintedQuantity::seconds) return point.best->predicted.ranked_seconds();
+    if (sweep.published->printed == PrintedQuantity::seconds) return point.best->predicted.shown_seconds();
     const SweepPoint* base = base_of(sweep, point);
     if (!base->best) return std::nullopt;
     return base->best->predicted.epoch_seconds / point.best->predicted.epoch_seconds;

@@ -122,6 +122,7 @@ struct Prediction {
     bool estimate = false;             // graph-dependent figures are statistics, not counts
     std::vector<double> step_seconds;  // per step of the schedule, all phases
     double setup_seconds = 0;          // of inference: the steps before the pass
+    double kept_seconds = 0;           // of training: an epoch's share of making what is kept over epochs
     double batch_seconds = 0;          // of the epoch's: drawing batches, cutting their blocks and filling their rows
     LoadingSeconds loading = {};       // of inference: what comes before those
     // By rank, what it sends while edges are dealt, where the graph is loaded in shares; none: the file was not read
@@ -131,8 +132,10 @@ struct Prediction {
     // An epoch's seconds by part of the model, where the machine knows how each part errs.
     std::vector<PartSeconds> by_part = {};
 
-    // The time that ranks plans; it has loading and setup where the pass, too, is done only once.
-    double ranked_seconds() const { return loading.total() + setup_seconds + epoch_seconds; }
+    // The time of an epoch of training; of an inference loading and setup are in it, as the pass, too, is done once.
+    double shown_seconds() const { return loading.total() + setup_seconds + epoch_seconds; }
+    // The time by which plans are ranked and compared: what is kept over epochs counts by its share.
+    double ranked_seconds() const { return shown_seconds() + kept_seconds; }
 };
 
 struct Candidate {

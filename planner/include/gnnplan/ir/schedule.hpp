@@ -38,6 +38,9 @@ struct Step {
     Phase phase = Phase::epoch;
     Operation operation;
     Origin origin{};
+
+    // Whether it is part of making something that every epoch reads.
+    bool makes_kept() const { return phase == Phase::setup && !std::holds_alternative<RowRequestStep>(operation); }
 };
 
 // The meaning of tensors' rows: the first ones in the schedule's numbering, all vertices, or those that the loss needs
