@@ -93,6 +93,15 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "gcn, two classes": ("two classes", "--bias --rocauc", "--loss-rows on"),
     "gat, labels not all known": ("masked", "--model gat --heads 2", "--loss-rows on"),
     "agnn": ("directed", "--model agnn --bias", ""),
+    "sgc": ("directed", "--model sgc --bias", ""),
+    "sgc, rows of the loss": ("directed", "--model sgc --hops 3", "--loss-rows on"),
+    "sgc, two layers, not autograd's": ("directed", "--model sgc --layers 2", "--forward SS --backward S- --loss-rows on"),
+    "appnp": ("directed", "--model appnp --bias", ""),
+    "appnp, no biases, rows of the loss": ("directed", "--model appnp --hops 3", "--loss-rows on"),
+    "appnp, not autograd's": ("plain", "--model appnp --teleport 0.3 --hops 4", "--forward S --backward S --loss-rows on"),
+    "appnp, one layer kept, two ranks": ("plain", "--model appnp --layers 1 --hops 2", "--forward S --ranks 2"),
+    "appnp, biases, rows of the loss, four ranks":
+        ("directed", "--model appnp --layers 3 --hops 2 --bias", "--loss-rows on --ranks 4"),
     "agnn, elu, three layers": ("plain", "--model agnn --activation elu --layers 3", "--loss-rows on"),
 }
 

@@ -83,7 +83,8 @@ std::string products(const Configuration& configuration, const SiteGraph& model)
 std::string keep(const Configuration& configuration, const SiteGraph& model) {
     std::string out = "#\n";
     if (configuration.cached_aggregation) {
-        const char* kept = model.product(1).reduce == Reduce::max ? "maxima(A, X)" : "A @ X";
+        const Site& first = model.product(1);
+        const char* kept = first.reduce == Reduce::max ? "maxima(A, X)" : first.propagates() ? "P @ X" : "A @ X";
         out += comment(
             "once",
             fmt::format("{}, before the first epoch. It needs features that never change: no dropout on them.", kept));
@@ -149,7 +150,7 @@ std::string constants(const Plan& plan, const SiteGraph& model) {
         out += fmt::format("ITSELF = {}  # how much of each vertex itself A has\n", model.product(1).self);
     if (needs.attention) out += fmt::format("SLOPE = {}  # of leaky\n", model.product(1).heads.slope);
     if (plan.candidates.front().configuration.loss_rows)
-        out += fmt::format("LAYERS, WHOLE = {}, {}\n", model.depth, model.last_over_rows());
+        out += fmt::format("PRODUCTS, WHOLE = {}, {}\n", model.hops(), model.hops_through(model.last_over_rows()));
     return out + facts(plan.problem) +
            fmt::format("FEATURE_NORM = \"{}\"  # of the plan: --feature-norm\n",
                        io::name_of(plan.problem.run.feature_norm));
@@ -173,6 +174,7 @@ std::string machinery(const Plan& plan, const SiteGraph& model) {
     out += where(rows, pytorch_own_rows);
     out += where(needs.maxima || needs.edges, pytorch_rows_at);
     out += where(needs.sums, pytorch_propagate);
+    out += where(needs.hops, pytorch_hops);
     out += where(needs.backward, pytorch_product);
     out += where(needs.edges, pytorch_edge_sums);
     return out + where(needs.cosines, pytorch_edge_products);

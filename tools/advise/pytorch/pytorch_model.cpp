@@ -29,6 +29,15 @@ std::string part_of(const std::string& name) {
     return parts.size() > 3 ? parts[2] : "";
 }
 
+// The matrix of a product, or what stands for several products with it.
+std::string matrix_text(const SiteGraph& model, const Site& product, bool rows) {
+    const int before = model.hops_through(product.layer - 1), after = before + product.hops;
+    if (!product.propagates()) return rows ? fmt::format("A[{}]", after) : "A";
+    const std::string all =
+        rows ? fmt::format("A[{}:{}]", before + 1, after + 1) : fmt::format("[A] * {}", product.hops);
+    return fmt::format("Hops({}{})", all, product.teleport > 0 ? fmt::format(", {}", product.teleport) : "");
+}
+
 // The body of forward(), a line for each site.
 class Forward {
 public:
@@ -45,7 +54,8 @@ private:
     bool is_end(int id) const { return model_.sites.back().input == id; }
     const std::string& name(int id) const { return names_[static_cast<std::size_t>(id)]; }
     std::string weight(int parameter) const { return parameter_text(model_.parameter(parameter).name); }
-    std::string matrix(int layer) const { return configuration_.loss_rows ? fmt::format("A[{}]", layer) : "A"; }
+    // Of a layer that aggregates several times, with all of its matrices.
+    std::string matrix(const Site& product) const { return matrix_text(model_, product, configuration_.loss_rows); }
 
     std::string line(int id) {
         const Site& site = model_.at(id);
@@ -102,7 +112,8 @@ private:
     std::string with_rows_of(int id, int layer) const {
         std::string text = name(id);
         if (!configuration_.loss_rows) return text;
-        for (int l = model_.at(id).rows_of + 1; l <= layer; ++l) text = fmt::format("A[{}].own({})", l, text);
+        const int first = model_.hops_through(model_.at(id).rows_of), last = model_.hops_through(layer);
+        for (int hop = first + 1; hop <= last; ++hop) text = fmt::format("A[{}].own({})", hop, text);
         return text;
     }
 
@@ -141,15 +152,15 @@ private:
     }
     // e times the rows of the vertices themselves.
     std::string itself(const Site& site, const std::string& of) const {
-        const std::string own = configuration_.loss_rows ? fmt::format("{}.own({})", matrix(site.layer), of) : of;
+        const std::string own = configuration_.loss_rows ? fmt::format("{}.own({})", matrix(site), of) : of;
         return weight(site.self_parameter) + " * " + own;
     }
 
     std::string product(const Site& site) const {
         const std::string& x = name(site.input);
-        const std::string a = matrix(site.layer);
+        const std::string a = matrix(site);
         if (layer_orders(configuration_, model_, site.layer).cached)
-            return fmt::format("self.aggregated({}, {}) @ {}", a, x, weight(site.parameter));
+            return fmt::format("self.aggregated({}, {}) @ {}", site.propagates() ? "A" : a, x, weight(site.parameter));
         switch (site.reduce) {
             case Reduce::sum: return sum(site);
             case Reduce::max: return fmt::format("{}.maxima({}) @ {}", a, x, weight(site.parameter));
@@ -164,7 +175,9 @@ private:
 
     std::string sum(const Site& site) const {
         const LayerOrders orders = layer_orders(configuration_, model_, site.layer);
-        const std::string &x = name(site.input), a = matrix(site.layer), w = weight(site.parameter);
+        const std::string &x = name(site.input), a = matrix(site);
+        if (!site.maps()) return fmt::format("{} @ {}", a, x);
+        const std::string w = weight(site.parameter);
         const bool adds = site.self_parameter >= 0;
         if (!orders.autograd) {
             return fmt::format("Product.apply({}, {}, {}, \"{}\", \"{}\", \"{}\"){}", a, x, w,
@@ -217,9 +230,10 @@ std::string constructor(const Plan& plan, const SiteGraph& model) {
     std::string out = fmt::format("    def __init__(self{}):\n        super().__init__()\n{}", arguments, members);
     out += fmt::format("        self.matrix = Once({})\n", c.loss_rows ? "matrices" : "adjacency");
     if (c.cached_aggregation) {
-        const bool maxima = model.product(1).reduce == Reduce::max;
+        const Site& first = model.product(1);
+        const std::string a = first.propagates() ? matrix_text(model, first, c.loss_rows) : "A";
         out += fmt::format("        self.aggregated = Once(lambda A, x: {}.detach())\n",
-                           maxima ? "A.maxima(x)" : "(A @ x)");
+                           first.reduce == Reduce::max ? "A.maxima(x)" : "(" + a + " @ x)");
     }
     out += "        self.layers = Parameters({\n";
     for (const Parameter& parameter : model.parameters) {
@@ -256,6 +270,7 @@ ModelNeeds needs_of(const Plan& plan, const SiteGraph& model) {
     for (int l = 1; l <= model.depth; ++l) {
         const Reduce reduce = model.product(l).reduce;
         needs.sums |= reduce == Reduce::sum;
+        needs.hops |= model.product(l).propagates();
         needs.maxima |= reduce == Reduce::max;
         needs.attention |= reduce == Reduce::attention;
         needs.cosines |= reduce == Reduce::cosine;

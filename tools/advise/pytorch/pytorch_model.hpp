@@ -11,6 +11,7 @@ namespace gnnplan::tools {
 // The pieces of pytorch_source.hpp that the class needs beside itself.
 struct ModelNeeds {
     bool sums = false;       // of rows, weighed by the matrix's entries
+    bool hops = false;       // several products one after the other
     bool maxima = false;     // of rows
     bool edges = false;      // sums that are weighed by values of edges
     bool attention = false;  // scores of additive attention

@@ -19,13 +19,13 @@ const char* const pytorch_own_rows = R"py(
 
 
 def matrices(n, *edges_and_rows):
-    """A of each layer, from 1: with rows, what the logits of these vertices need; the
-    first WHOLE layers compute all rows."""
+    """A of each product, from 1: with rows, what the logits of these vertices need; the
+    first WHOLE products compute all rows."""
     *edges, rows = edges_and_rows
     whole = adjacency(n, *edges)
-    A = [whole] * (LAYERS + 1)
-    for layer in range(LAYERS, WHOLE, -1) if rows is not None else ():
-        A[layer], rows = whole.cut(rows, layer == WHOLE + 1)
+    A = [whole] * (PRODUCTS + 1)
+    for product in range(PRODUCTS, WHOLE, -1) if rows is not None else ():
+        A[product], rows = whole.cut(rows, product == WHOLE + 1)
     return A
 )py";
 
@@ -102,6 +102,45 @@ class Propagate(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         return None, ctx.A.both[1] @ g.contiguous()
+)py";
+
+const char* const pytorch_hops = R"py(
+
+class Hops:
+    """P, which multiplies by some matrices one after the other: of x0, x = x0 becomes
+    (1 - teleport) * A @ x + teleport * x0 for each of them."""
+
+    def __init__(self, matrices, teleport=0):
+        self.matrices, self.teleport = matrices, teleport
+
+    def __matmul__(self, x):
+        made = x
+        for A in self.matrices:
+            x = x if A.own_rows is None else x[A.own_rows]
+            made = self.blend(A @ made, x)
+        return made
+
+    @property
+    def both(self):
+        return self, HopsBack(self)
+
+    def blend(self, made, x):
+        return made if self.teleport == 0 else torch.lerp(made, x, self.teleport)
+
+
+class HopsBack:
+    """P.T, which makes the gradient of x0 of that of the result, g, in the same way with A.T."""
+
+    def __init__(self, hops):
+        self.hops = hops
+
+    def __matmul__(self, g):
+        made = g
+        for A in reversed(self.hops.matrices):
+            if A.own_rows is not None:
+                g = g.new_zeros(A.shape[1], g.shape[1]).index_copy(0, A.own_rows, g)
+            made = self.hops.blend(A.both[1] @ made, g)
+        return made
 )py";
 
 const char* const pytorch_product = R"py(

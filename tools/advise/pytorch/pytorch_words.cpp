@@ -8,11 +8,23 @@ namespace {
 constexpr auto S = Order::sparse_first;
 constexpr auto D = Order::dense_first;
 
+// P stands for several products with A.
+std::string matrix_of(const Site& product) { return product.propagates() ? "P" : "A"; }
+std::string hops_text(const Site& product) {
+    if (!product.propagates()) return "";
+    const std::string times = product.hops == 1 ? "once" : fmt::format("{} times", product.hops);
+    if (product.teleport == 0) return fmt::format(", where P multiplies by A {}", times);
+    return fmt::format(", where P multiplies by A {}, each time with {} of x added to {} of that", times,
+                       product.teleport, 1 - product.teleport);
+}
+
 // The words of a layer that has one order only; autograd takes the transpose of each product, the last one first.
 LayerWords words_of_one_order(const Site& product, bool cached, const std::string& x, const std::string& w) {
     const std::string of_weight = w + ".grad = M.T @ g";
     switch (product.reduce) {
-        case Reduce::sum: break;
+        case Reduce::sum:
+            return {fmt::format("{} @ {}{}", matrix_of(product), x, hops_text(product)),
+                    fmt::format("{}.grad = {}.T @ g", x, matrix_of(product))};
         case Reduce::max:
             if (cached) return {fmt::format("M @ {}, where M = maxima(A, X) is made once", w), of_weight};
             if (x == "X")
@@ -30,15 +42,18 @@ LayerWords words_of_one_order(const Site& product, bool cached, const std::strin
     return {};
 }
 
-LayerWords words_of_sum(const LayerOrders& orders, const std::string& x, const std::string& w) {
+LayerWords words_of_sum(const Site& product, const LayerOrders& orders, const std::string& x, const std::string& w) {
+    const std::string a = matrix_of(product), hops = hops_text(product);
     if (orders.cached)
-        return {fmt::format("(A @ X) @ {}, of which A @ X is made once", w), w + ".grad = (A @ X).T @ g"};
+        return {fmt::format("({0} @ X) @ {1}, of which {0} @ X is made once{2}", a, w, hops),
+                fmt::format("{}.grad = ({} @ X).T @ g", w, a)};
     LayerWords words;
-    words.forward = orders.forward == S ? fmt::format("(A @ {}) @ {}", x, w) : fmt::format("A @ ({} @ {})", x, w);
-    const std::string ag = "(A.T @ g)";
+    const std::string first = fmt::format("({} @ {}) @ {}", a, x, w), second = fmt::format("{} @ ({} @ {})", a, x, w);
+    words.forward = (orders.forward == S ? first : second) + hops;
+    const std::string ag = "(" + a + ".T @ g)";
     if (orders.backward == S) words.backward = fmt::format("{}.grad = {} @ {}.T; ", x, ag, w);
-    if (orders.backward == D) words.backward = fmt::format("{}.grad = A.T @ (g @ {}.T); ", x, w);
-    words.backward += orders.operand == Operand::product ? fmt::format("{}.grad = (A @ {}).T @ g", w, x)
+    if (orders.backward == D) words.backward = fmt::format("{}.grad = {}.T @ (g @ {}.T); ", x, a, w);
+    words.backward += orders.operand == Operand::product ? fmt::format("{}.grad = ({} @ {}).T @ g", w, a, x)
                                                          : fmt::format("{}.grad = {}.T @ {}", w, x, ag);
     return words;
 }
@@ -51,7 +66,8 @@ std::string operand_of(const SiteGraph& model, const Site& product) {
     if (read.kind == SiteKind::input) return "X";
     if (read.kind != SiteKind::linear || read.layer != product.layer) return "x";
     const std::string& symbol = model.parameter(read.parameter).symbol;  // "W1.pool"
-    return symbol.substr(symbol.find('.') + 1);
+    const std::size_t dot = symbol.find('.');
+    return dot == std::string::npos ? "x" : symbol.substr(dot + 1);
 }
 
 }  // namespace
@@ -78,7 +94,7 @@ LayerWords layer_words(const Configuration& configuration, const SiteGraph& mode
     const std::string x = operand_of(model, product);
     const std::string w = product.maps() ? model.parameter(product.parameter).symbol : "";
     LayerWords words =
-        product.reorderable() ? words_of_sum(orders, x, w) : words_of_one_order(product, orders.cached, x, w);
+        product.reorderable() ? words_of_sum(product, orders, x, w) : words_of_one_order(product, orders.cached, x, w);
     if (!orders.backwards) words.backward.clear();
     return words;
 }
