@@ -47,13 +47,17 @@ are of these remarks:
    neighbours alone.
 3. tunedGNN's GAT has no biases in its layers where it has no skips; `--bias` gives every layer one.
 4. tunedGNN trains Questions with a sigmoid for each of the two classes; a softmax is trained here.
+5. PyG's script ends early where the loss of the validation vertices is above its mean over ten epochs; here all epochs
+   are trained.
 """
 MISSING = """
 ## Not there
 
 | recipe | why |
 |---|---|
-| APPNP, SGC, SIGN, GPR-GNN (PyG, DGL, their authors) | layers that only propagate, without a weight, are not there |
+| GPR-GNN (its authors, PyG) | the shares of its hops are trained |
+| APPNP of DGL (appnp/train.py) | edges are dropped in every epoch |
+| SGC of DGL on Reddit (sgc/sgc_reddit.py) | it trains by L-BFGS |
 | GCNII (its authors, PyG) | its layers mix the first hidden layer into each other one |
 | AGNN of PyG (examples/agnn.py) | its first layer's β is fixed; `agnn` trains them all |
 | GAT on coauthor-cs of tunedGNN | a single layer before `--jk last` is as wide as the classes |

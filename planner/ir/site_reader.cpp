@@ -216,6 +216,7 @@ private:
     Made extend_pointwise(const Op& op) {
         require_sole_reader(op.inputs.front());
         int id = input_of(op).site;
+        if (op.width != at(id).width) refuse("changes the number of columns");
         if (is_sum(id) || at(id).kind == SiteKind::norm) {
             Site site{SiteKind::pointwise, id, at(id).layer, op.width};
             site.rows_of = at(id).rows_of, site.columns_of = at(id).columns_of;

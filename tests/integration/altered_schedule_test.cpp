@@ -137,6 +137,25 @@ TEST_F(AlteredWeights, ASlopeIsSeenInEitherPass) {
     }
 }
 
+TEST_F(AlteredWeights, AnotherShareIsSeenInEitherPass) {
+    for (const bool backward : {false, true}) {
+        expect_seen(problem_of("appnp", 0), [&](Step& step) {
+            auto* blend = std::get_if<MapStep>(&step.operation);
+            const bool there = (step.origin.pass == Pass::backward) == backward;
+            if (blend != nullptr && blend->op == MapOp::blend && there) blend->scale += 0.02;
+        });
+    }
+}
+
+// The first aggregation of the gradient adds all of it, as if nothing had arrived there.
+TEST_F(AlteredWeights, ATeleportThatIsLeftOutIsSeen) {
+    for (const char* step_name : {"forward.1.hop2.teleport", "backward.2.hop1.teleport"}) {
+        expect_seen(problem_of("appnp", 0), [&](Step& step) {
+            if (step.name == step_name) std::get<MapStep>(step.operation).scale = 0;
+        });
+    }
+}
+
 TEST_F(AlteredWeights, DrawsOfAnotherLayerAreSeen) {
     expect_seen(problem_of("gat", 3), [](Step& step) {
         auto* product = std::get_if<SpmmStep>(&step.operation);

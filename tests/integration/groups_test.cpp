@@ -84,6 +84,8 @@ const std::vector<Variant>& variants() {
                                           variant("GatDirected", "gat", "", false, 2),
                                           variant("Gat", "gat", "", true, 3),
                                           variant("Agnn", "agnn", "", true),
+                                          variant("Sgc", "sgc", "", true),
+                                          variant("AppnpDirected", "appnp", "", false),
                                           weighted(variant("GcnWeighted", "gcn", "", true)),
                                           weighted(variant("SageMeanDirectedWeighted", "sage", "mean", false))};
     return all;

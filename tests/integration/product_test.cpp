@@ -139,7 +139,8 @@ TEST_F(Product, LearnsAGeneratedGraphUnderMpirun) {
          {"gcn", "sage --bias", "sage --aggregator sum --loss-rows on", "sage --aggregator max", "gin --bias",
           "sage --aggregator pool --bias --activation elu --loss-rows on", "gin --epsilon train --residual",
           "gcn --residual --jk concat --activation leaky_relu --bias", "gat --heads 4 --bias",
-          "gat --heads 3 --average-heads --output-heads 2 --loss-rows on", "agnn --bias"}) {
+          "gat --heads 3 --average-heads --output-heads 2 --loss-rows on", "agnn --bias", "sgc --bias --loss-rows on",
+          "appnp --bias"}) {
         SCOPED_TRACE(model);
         const RunReport report =
             plan_and_train(planted(), std::string("--hidden 16 --model ") + model, "--epochs 30 --autotune 0");
@@ -262,6 +263,8 @@ INSTANTIATE_TEST_SUITE_P(
         Planned{"AgnnColumns", "--model agnn --grid 2x2 --scores columns --exchange rows", "rdm"},
         Planned{"AgnnWholeRows", "--model agnn --grid 2x2 --scores whole-rows --exchange panels", "rdm"},
         Planned{"AgnnDealtRows", "--model agnn --grid 2x2 --scores dealt-rows --exchange panels", "rdm"},
+        Planned{"Appnp", "--model appnp --hops 3 --bias --grid 2x2 --exchange rows --loss-rows on", "rdm"},
+        Planned{"SgcThreeD", "--model sgc --layers 2 --scheme 3d --grid 1x2x2", "3d"},
         Planned{"AgnnOneD", "--model agnn --grid 4x1 --exchange rows --overlap on", "1d"}),
     [](const auto& instance) { return instance.param.name; });
 

@@ -13,7 +13,8 @@ from tools import Tools, require, run_test
 GRIDS = [("", 1), ("--scheme 1d", 2), ("--scheme rdm --replication 2 --loss-rows off", 2), ("--grid 1x3", 3),
          ("--permute on --grid 2x2", 4), ("--scheme 1.5d", 4), ("--loss-rows on", 3),
          ("--load sharded --loss-rows off", 2), ("--scheme 2d", 4)]
-MODELS = ["", "--model sage --aggregator max", "--model gin --bias", "--model gat --heads 2", "--model agnn"]
+MODELS = ["", "--model sage --aggregator max", "--model gin --bias", "--model gat --heads 2", "--model agnn",
+          "--model sgc", "--model appnp --bias"]
 KEYS = {"train": "train_accuracy", "valid": "valid_accuracy", "test": "test_accuracy"}
 
 

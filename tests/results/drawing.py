@@ -16,7 +16,7 @@ PINS_OF_TASKS = {"infer": ["--ring on"], "train": ["--loss-rows on", "--loss-row
 
 def draw_network(draw):
     """The options for gnnplan plan."""
-    model = draw.choice(["gcn", "sage", "sage", "gin", "gat", "agnn"])
+    model = draw.choice(["gcn", "sage", "sage", "gin", "gat", "agnn", "sgc", "appnp"])
     network = {"model": model, "bias": draw.random() < 0.5, "symmetrise": draw.random() < 0.3,
                "feature_norm": draw.choice(["none", "none", "none", "row"])}
     if draw.random() < 0.7:
@@ -28,19 +28,26 @@ def draw_network(draw):
     if model == "gat":
         network |= {"heads": draw.choice([1, 2, 4]), "output_heads": draw.choice([1, 3]),
                     "average_heads": draw.random() < 0.3, "slope": draw.choice([0.2, 0.0, 0.5])}
+    if model in ("sgc", "appnp"):
+        network["hops"] = draw.choice([1, 2, 3, 5])
+    if model == "appnp":
+        network["teleport"] = draw.choice([0.1, 0.5, 0.0, 1.0])
     if model != "agnn":
         network |= {"residual": draw.choice([None, None, "input", "linear"]),
                     "jk": draw.choice([None, None, "concat", "last"]),
                     "pre": draw.choice([None, None, [4], [8, 4]])}
         network["post"] = draw.choice([None, [8], [6, 3]]) if network["jk"] is None else None
-        network["norm"] = draw.choice([None, None, "layer", "batch"])
+        # The one layer of appnp, behind maps that --pre draws, keeps its bias under a norm.
+        network["norm"] = draw.choice([None, None, "layer", "batch"]) if model != "appnp" else None
         if network["norm"]:
             network["norm_after"] = draw.choice(["sum", "sum", "activation", "dropout"])
         network["pre_activation"] = network["pre"] is not None and draw.random() < 0.4
-    if model in ("gcn", "gin") or network.get("aggregator") in ("mean", "sum", "gcn"):
+    if model in ("gcn", "gin", "sgc", "appnp") or network.get("aggregator") in ("mean", "sum", "gcn"):
         network["normalisation"] = draw.choice([None, None, "symmetric", "row_mean", "none"])
         network["edge_weights"] = draw.random() < 0.4
     hidden = [draw.choice([4, 8])] * 2 if model == "agnn" else [draw.choice([4, 8, 12]), draw.choice([4, 8])]
+    if model == "appnp":
+        hidden = []
     widths = [draw.choice([3, 6, 9]), *hidden[:draw.choice([1, 1, 2])], draw.choice([2, 3, 5])]
     return network | {"widths": widths}
 
@@ -91,7 +98,7 @@ def flags_of(network):
     """The network as options of gnnplan plan."""
     text = f"--model {network['model']} --widths {','.join(map(str, network['widths']))}"
     for name in ("norm", "norm_after", "aggregator", "epsilon", "activation", "heads", "output_heads", "slope", "jk",
-                 "normalisation"):
+                 "normalisation", "hops", "teleport"):
         if network.get(name) is not None:
             text += f" --{name.replace('_', '-')} {network[name]}"
     if network.get("residual"):

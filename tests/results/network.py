@@ -38,12 +38,12 @@ def normalisation_of(network):
     if network.get("normalisation"):
         return network["normalisation"]
     mean = network["model"] == "sage" and network.get("aggregator", "mean") in ("mean", "gcn")
-    return "symmetric" if network["model"] == "gcn" else "row_mean" if mean else "none"
+    return "symmetric" if network["model"] in ("gcn", "sgc", "appnp") else "row_mean" if mean else "none"
 
 
 def neighbours_of(graph, network):
     """For each vertex its in-neighbours, with the coefficient of each in a sum."""
-    loops = network["model"] in ("gcn", "gat", "agnn") or network.get("aggregator") == "gcn"
+    loops = network["model"] in ("gcn", "gat", "agnn", "sgc", "appnp") or network.get("aggregator") == "gcn"
     weights = graph.edges(network.get("symmetrise", False))
     if loops:
         weights.update({(v, v): 1.0 for v in range(graph.vertices)})
@@ -123,7 +123,7 @@ def shapes(network):
         last = layer == layers
         made = read if last and headed and (layer > 1 or network.get("pre")) else widths[layer]
         own = {}
-        if model == "gcn":
+        if model in ("gcn", "sgc", "appnp"):
             own["weight"] = [read, made]
         elif model == "sage":
             own["neighbour.weight"] = [read, made]
@@ -205,6 +205,20 @@ class Network:
 
     def gcn(self, layer, rows):
         return self.linear(layer, "weight", self.summed(rows))
+
+    def propagated(self, rows):
+        """x = (1 - teleport) sums of x + teleport rows, as often as there are hops, from the rows on."""
+        made, share = rows, self.network.get("teleport", 0.0)
+        for _ in range(self.network["hops"]):
+            made = [[(1 - share) * x + share * y for x, y in zip(a, b, strict=True)]
+                    for a, b in zip(self.summed(made), rows, strict=True)]
+        return made
+
+    def sgc(self, layer, rows):
+        return self.linear(layer, "weight", self.propagated(rows))
+
+    def appnp(self, layer, rows):
+        return self.propagated(self.biased(layer, "bias", self.linear(layer, "weight", rows)))
 
     def sage(self, layer, rows):
         aggregator = self.network.get("aggregator", "mean")
@@ -308,7 +322,7 @@ class Network:
                 value = [plus(a, b) for a, b in zip(value, kept, strict=True)]
             ends = layer == self.layers and not headed
             after = self.network.get("norm") and self.network.get("norm_after", "sum")
-            if ends or after != "sum" or self.network["norm"] != "batch":
+            if model != "appnp" and (ends or after != "sum" or self.network["norm"] != "batch"):
                 value = self.biased(layer, "mlp.1.bias" if model == "gin" else "bias", value)
             if not ends:
                 value = self.normalised(layer, value) if after == "sum" else value

@@ -63,6 +63,8 @@ std::vector<Case> cases() {
         {"GatAveraged", directed, {4}, true, 0, 0, attention_record(2, 1, true, 0.5), 0.25F},
         {"GatWithoutNeighbours", isolated_vertices(17, 6, 3, 5), {4}, false, 0, 0, attention_record(2, 1, false, 0), 0},
         {"Gin", directed, {6}, true, 0, 0.25F, record("gin", "", Activation::elu)},
+        {"Sgc", directed, {6}, true, 0, 0.25F, record("sgc", "", Activation::elu)},
+        {"Appnp", directed, {6}, true, 0.5F, 0, record("appnp", "", Activation::elu)},
         {"Directed", random_directed(23, 4, 7, 5, 1), {6}, true, 0, 0},
         {"Symmetric", random_symmetric(24, 5, 8, 4, 2), {6, 5}, true, 0, 0},
         {"Dropout", random_directed(23, 4, 7, 5, 1), {6, 5}, false, 0.5F, 0.25F},

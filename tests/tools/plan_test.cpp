@@ -361,6 +361,41 @@ TEST(Plan, TellsThePriceOfMapsBeforeLayerOne) {
     EXPECT_THAT(gnnplan(reddit).out, ::testing::Not(HasSubstr("maps  ")));
 }
 
+// The widths of appnp are those of linear maps before its one layer, and sgc has one layer, unless more are asked for.
+TEST(Plan, OfModelsThatPropagate) {
+    const auto model_of = [](const std::string& flags) {
+        return nlohmann::json::parse(gnnplan("plan --graph cora --ranks 4 --json " + flags).out)["problem"]["model"];
+    };
+    const auto sgc = model_of("--model sgc");
+    EXPECT_EQ(sgc["widths"], (std::vector<int>{1433, 7}));
+    EXPECT_EQ(sgc["hops"], 2);
+    EXPECT_EQ(model_of("--model sgc --layers 2 --hidden 16")["widths"], (std::vector<int>{1433, 16, 7}));
+    const auto appnp = model_of("--model appnp --hidden 64");
+    EXPECT_EQ(appnp["widths"], (std::vector<int>{1433, 7}));
+    EXPECT_EQ(appnp["pre"], (std::vector<int>{64}));
+    EXPECT_EQ(appnp["teleport"], 0.1);
+    EXPECT_EQ(model_of("--model appnp --pre 32 --hidden 64")["pre"], (std::vector<int>{32, 64}));
+    const std::string few = "plan --graph cora --ranks 4 --model sgc --epochs ";
+    EXPECT_THAT(gnnplan(few + "200").out, HasSubstr("ÂX once"));
+    EXPECT_THAT(gnnplan(few + "200").out, HasSubstr("pays from epoch"));
+    EXPECT_THAT(gnnplan(few + "2 --brief").out, HasSubstr("transform first in layer 1"));
+    const std::vector<std::pair<std::string, std::string>> refused = {
+        {"--hops 2", "a layer of 'gcn' aggregates once"},
+        {"--model sgc --hops 0", "--hops"},
+        {"--model sgc --teleport 0.5", "the model 'sgc' does not teleport"},
+        {"--model appnp --teleport 2", "--teleport"},
+        {"--model sgc --fanout 5", "neighbours are drawn for one sum a layer"},
+        {"--model sgc --fanout 5 --task infer", "neighbours are drawn for one sum a layer"},
+        {"--model appnp --bias --forward D", "propagates what linear maps have made"},
+        {"--model sgc --space paper", "the paper's space covers only layers of one summing aggregation"},
+    };
+    for (const auto& [flags, message] : refused) {
+        const Outcome outcome = gnnplan("plan --graph cora " + flags);
+        EXPECT_EQ(outcome.code, 64) << flags;
+        EXPECT_THAT(outcome.err, HasSubstr(message)) << flags;
+    }
+}
+
 TEST(Plan, RefusesMapsThatThereCannotBe) {
     const std::vector<std::pair<std::string, std::string>> refused = {
         {"--pre 0", "--pre"},

@@ -216,6 +216,77 @@ TEST(Sites, OfAnAgnn) {
     EXPECT_THROW(models::build(record("agnn", {16, 12, 10, 7})), Error);
 }
 
+// The linear map beside the last of several aggregations makes one product of them, unless something stands between.
+TEST(Sites, OfModelsThatPropagate) {
+    ModelRecord model = record("sgc", {16, 7});
+    model.hops = 3;
+    const SiteGraph sgc = sites_of(models::build(model));
+    ASSERT_EQ(kinds_of(sgc), (std::vector{SiteKind::input, SiteKind::product, SiteKind::loss}));
+    EXPECT_EQ(sgc.product(1).hops, 3);
+    EXPECT_EQ(sgc.product(1).teleport, 0);
+    EXPECT_TRUE(sgc.product(1).reorderable());
+    EXPECT_TRUE(sgc.aggregates_features());
+    model.name = "appnp";
+    EXPECT_TRUE(sites_of(models::build(model)).product(1).reorderable()) << "no bias, so that the sums may come first";
+    model.bias = true;
+    model.pre = {12};
+    const SiteGraph appnp = sites_of(models::build(model));
+    ASSERT_EQ(kinds_of(appnp), (std::vector{SiteKind::input, SiteKind::linear, SiteKind::pointwise, SiteKind::linear,
+                                            SiteKind::pointwise, SiteKind::product, SiteKind::loss}));
+    const Site& product = appnp.product(1);
+    EXPECT_EQ(product.teleport, 0.1);
+    EXPECT_FALSE(product.maps());
+    EXPECT_FALSE(appnp.needs_whole_neighbourhoods());
+    ASSERT_TRUE(product.only_orders());
+    EXPECT_EQ(product.only_orders()->forward, Order::sparse_first);
+    EXPECT_EQ(widths_of(appnp), (std::vector<std::int64_t>{7, 7}));
+}
+
+TEST(Sites, HopsAreThoseOfTheLayersBefore) {
+    ModelRecord model = record("sgc", {16, 12, 9, 7});
+    model.hops = 4;
+    const SiteGraph graph = sites_of(models::build(model));
+    EXPECT_EQ(graph.hops_through(0), 0);
+    EXPECT_EQ(graph.hops_through(2), 8);
+    EXPECT_EQ(graph.hops(), 12);
+    EXPECT_EQ(window(graph, 2, 3).hops(), 8);
+}
+
+TEST(Sites, RefuseHopsThatNoSumCanHave) {
+    const auto refused = [](const char* model, const auto& change) {
+        OpGraph changed = models::build(record(model, {8, 4, 2}));
+        for (Op& op : changed.ops) {
+            if (op.kind == OpKind::aggregate) change(op);
+        }
+        EXPECT_THROW(sites_of(changed), Error) << model;
+    };
+    refused("gcn", [](Op& op) { op.hops = 0; });
+    refused("gcn", [](Op& op) { op.hops = max_hops + 1; });
+    refused("gcn", [](Op& op) { op.teleport = -0.1; });
+    refused("gcn", [](Op& op) { op.teleport = 1.1; });
+    refused("gcn", [](Op& op) { op.hops = 2, op.self = 1; });
+    refused("gat", [](Op& op) { op.hops = 2; });
+    refused("agnn", [](Op& op) { op.teleport = 0.5; });
+}
+
+TEST(Models, ThatPropagateHaveTheirDefaults) {
+    EXPECT_EQ(sites_of(models::build(record("sgc", {8, 2}))).product(1).hops, 2);
+    EXPECT_EQ(sites_of(models::build(record("appnp", {8, 2}))).product(1).hops, 10);
+    EXPECT_EQ(models::usual_layers("sgc"), 1);
+    EXPECT_EQ(models::usual_layers("gcn"), 2);
+    const ModelRecord appnp = models::with_widths(record("appnp", {}), {8, 6, 5, 2});
+    EXPECT_EQ(appnp.pre, (std::vector<std::int64_t>{6, 5}));
+    EXPECT_EQ(appnp.widths, (std::vector<std::int64_t>{8, 2}));
+    EXPECT_TRUE(appnp.pre_activation);
+    EXPECT_EQ(models::with_widths(record("sgc", {}), {8, 6, 2}).widths, (std::vector<std::int64_t>{8, 6, 2}));
+    ModelRecord wrong = record("gcn", {8, 2});
+    wrong.hops = 2;
+    EXPECT_THROW(models::build(wrong), Error);
+    wrong = record("sgc", {8, 2});
+    wrong.teleport = 0.1;
+    EXPECT_THROW(models::build(wrong), Error);
+}
+
 TEST(Models, HeadsThatDoNotFitAreRefused) {
     EXPECT_THROW(models::build(attention({16, 24, 7}, 5, 1)), Error);
     EXPECT_NO_THROW(models::build(attention({16, 24, 7}, 5, 1, true)));
