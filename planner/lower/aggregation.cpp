@@ -73,7 +73,7 @@ void add_self(Builder& builder, const std::string& step, const Site& product, Te
     builder.step(step, OpKind::aggregate, added);
 }
 
-// Several aggregations one after the other: x = (1 - a) A^T x + a H from x = H on, a the share of teleport. The gradient
+// Several aggregations one after the other: x = (1 - a) A^T x + a H from x = H on, where a is the teleport. A gradient
 // of H is made of that of the result in the same way, with A: both are the same polynomial of the matrix.
 class Propagation {
 public:

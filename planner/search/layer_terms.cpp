@@ -85,9 +85,8 @@ const double* LayerTerms::seconds(int l, Place before, const LayerChoice& c, con
 
 std::vector<std::int64_t> LayerTerms::shape(int l, const SiteGraph& layers) const {
     std::vector<std::int64_t> shape{l == 1 ? 1 : 0, l == depth_ ? 1 : 0, last(l) == depth_ ? 1 : 0};
-    for (const Site& site : layers.sites) {
+    for (const Site& site : layers.sites)
         shape.insert(shape.end(), {static_cast<std::int64_t>(code(site)), site.width, site.heads.count});
-    }
     // Each layer that draws has edges of its own.
     for (int i = first(l); !space_.shape.samples.empty() && i <= last(l); ++i) shape.push_back(i);
     if (frame_.switches.loss_rows) {
@@ -142,8 +141,8 @@ double LayerTerms::bounded_seconds(int l, Schedule schedule) {
         return std::numeric_limits<double>::infinity();
     double seconds = 0;
     for (const Step& step : schedule.steps) {
-        const double weight = step.origin.layer == position(l) ? space_.weight_of(step) : 0;
-        if (weight > 0) seconds += weight * costs_->seconds(schedule, step.operation);
+        if (step.origin.layer != position(l) || space_.weight_of(step) == 0) continue;
+        seconds += space_.weight_of(step) * costs_->seconds(schedule, step.operation);
     }
     return seconds;
 }

@@ -224,7 +224,8 @@ ExpectedProblems problems_of(const Variant& variant) {
 
 bool propagates(const Variant& variant) { return variant.model.name == "sgc" || variant.model.name == "appnp"; }
 
-// The same for inference: two in three, unless layers propagate, draw neighbours, fewer or more of them from layer to layer.
+// The same for inference: two in three, unless layers propagate, draw neighbours, fewer or more of them from layer to
+// layer.
 std::deque<TestProblem> inferences_of(const Variant& variant) {
     std::deque<TestProblem> all;
     for (auto [graph, network] : networks_of(variant)) {

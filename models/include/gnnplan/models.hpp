@@ -97,7 +97,7 @@ ModelRecord with_own_settings(ModelRecord model);
 // How many layers a model has unless its widths say so.
 int usual_layers(std::string_view model);
 
-// The same model with widths from the features to the classes: of its layers, or of linear maps of which the last one is
+// The same model with widths from the features to the classes: of its layers, or of linear maps, the last of which is
 // that of its only layer.
 ModelRecord with_widths(ModelRecord model, const std::vector<std::int64_t>& widths);
 

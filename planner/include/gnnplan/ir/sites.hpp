@@ -2,10 +2,11 @@
 //
 // An aggregation and the linear map beside it are one site, the product A^T H W, which either operation may begin
 // (A^T (H W) = (A^T H) W), unless it takes maxima, which are aggregated first, or attends to what the linear map has
-// made. Attention by cosines is a product without a linear map, and so is a sum that none follows. A linear map that has no aggregation beside it is a
-// site of its own; where a model adds its result to another value, the sum is made in place of that value. Consecutive
-// elementwise operations are one site too. Every site makes one value, a matrix with a row for each vertex, which
-// several sites may read; lowering, the search and the passes of an epoch walk sites, and never the operations again.
+// made. Attention by cosines is a product without a linear map, and so is a sum that none follows. A linear map that
+// has no aggregation beside it is a site of its own; where a model adds its result to another value, the sum is made in
+// place of that value. Consecutive elementwise operations are one site too. Every site makes one value, a matrix with a
+// row for each vertex, which several sites may read; lowering, the search and the passes of an epoch walk sites, and
+// never the operations again.
 #pragma once
 
 #include <gnnplan/ir/config.hpp>
