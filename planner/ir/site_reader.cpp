@@ -1,5 +1,6 @@
 #include "planner/ir/last_result.hpp"
 #include "planner/ir/op_readers.hpp"
+#include "planner/ir/product_sites.hpp"
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/sites.hpp>
@@ -121,28 +122,20 @@ private:
                (reader->reduce == Reduce::sum || reader->reduce == Reduce::attention);
     }
 
-    // A product without a linear map, by cosines or of a sum.
-    Made product_alone(const Op& op, const Made& from) {
-        const bool cosine = op.reduce == Reduce::cosine;
-        if (from.half != nullptr || op.layer != found_.depth + 1) refuse("is not the one product of its layer");
-        if ((op.parameter >= 0) != cosine || op.self != 0) refuse("has no beta, or adds a vertex itself");
-        Site product{SiteKind::product, from.site, op.layer, op.width};
-        product.reduce = op.reduce;
-        product.beta = op.parameter;
-        product.heads.count = cosine ? 1 : 0;
-        take_hops(op, product);
-        product.rows_of = op.layer;
-        product.columns_of = at(from.site).width == op.width ? at(from.site).columns_of : -1;
+    Made add_product(const Op& op, Site product) {
+        if (op.layer != found_.depth + 1) refuse("is not the one product of its layer");
+        if (const std::string_view wrong = why_no_product(product); !wrong.empty()) refuse(std::string(wrong));
         found_.products.push_back(push(product));
         ++found_.depth;
         return {found_.products.back()};
     }
 
-    void take_hops(const Op& op, Site& product) const {
-        product.hops = op.hops, product.teleport = op.teleport;
-        const bool known = op.hops >= 1 && op.hops <= max_hops && op.teleport >= 0 && op.teleport <= 1;
-        if (!known || (product.propagates() && op.reduce != Reduce::sum))
-            refuse("is no sum, which alone is made several times, or has no such number of hops or share");
+    // A product without a linear map.
+    Made product_alone(const Op& op, const Made& from) {
+        if (from.half != nullptr) refuse("is not the one product of its layer");
+        Site product = product_of(op, nullptr, from.site);
+        product.columns_of = at(from.site).width == op.width ? at(from.site).columns_of : -1;
+        return add_product(op, product);
     }
 
     // A linear map before the product of its layer has a row for each vertex that the product reads.
@@ -157,21 +150,10 @@ private:
     }
 
     Made complete_product(const Op& op, const Op& half, int input) {
-        if (op.layer != found_.depth + 1) refuse("is not the one product of its layer");
         const Op& aggregation = op.kind == OpKind::linear ? half : op;
-        Site product{SiteKind::product, input, op.layer, op.width, (op.kind == OpKind::linear ? op : half).parameter};
-        product.reduce = aggregation.reduce;
-        product.self = aggregation.self;
-        product.self_parameter = aggregation.parameter;
-        product.heads = aggregation.heads;
-        take_hops(aggregation, product);
-        if ((product.propagates() || !product.reorderable()) && product.adds_self())
-            refuse("adds a vertex itself to what is no plain sum");
+        const Site product = product_of(aggregation, op.kind == OpKind::linear ? &op : &half, input);
         if (product.heads.count > 0 && half.width != product.mapped_width()) refuse("has other columns than its heads");
-        product.rows_of = product.columns_of = op.layer;
-        found_.products.push_back(push(product));
-        ++found_.depth;
-        return {found_.products.back()};
+        return add_product(op, product);
     }
 
     // Whether a value is a sum of products and linear maps, on top of which another may be made.

@@ -82,13 +82,10 @@ std::string products(const Configuration& configuration, const SiteGraph& model)
 
 std::string keep(const Configuration& configuration, const SiteGraph& model) {
     std::string out = "#\n";
-    if (configuration.cached_aggregation) {
-        const Site& first = model.product(1);
-        const char* kept = first.reduce == Reduce::max ? "maxima(A, X)" : first.propagates() ? "P @ X" : "A @ X";
-        out += comment(
-            "once",
-            fmt::format("{}, before the first epoch. It needs features that never change: no dropout on them.", kept));
-    }
+    if (configuration.cached_aggregation)
+        out += comment("once", kept_words(model.product(1)) +
+                                   ", before the first epoch. It needs features that never "
+                                   "change: no dropout on them.");
     if (configuration.loss_rows)
         out += comment("rows",
                        "Only the rows that the loss needs are computed: A's rows are the training vertices in "

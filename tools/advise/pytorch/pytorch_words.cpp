@@ -72,6 +72,10 @@ std::string operand_of(const SiteGraph& model, const Site& product) {
 
 }  // namespace
 
+std::string kept_words(const Site& product) {
+    return product.reduce == Reduce::max ? "maxima(A, X)" : matrix_of(product) + " @ X";
+}
+
 LayerOrders layer_orders(const Configuration& configuration, const SiteGraph& model, int layer) {
     const auto at = static_cast<std::size_t>(layer - 1);
     LayerOrders orders{configuration.forward[at]};

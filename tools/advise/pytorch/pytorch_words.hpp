@@ -23,6 +23,9 @@ struct LayerWords {
     std::string forward;   // "A @ (x @ W2)"
     std::string backward;  // "x.grad = (A.T @ g) @ W2.T; W2.grad = x.T @ (A.T @ g)"; "" of an inference
 };
+// The product with the features that is made once.
+std::string kept_words(const Site& product);
+
 LayerWords layer_words(const Configuration& configuration, const SiteGraph& model, int layer);
 
 }  // namespace gnnplan::tools

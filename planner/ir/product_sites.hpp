@@ -1,0 +1,16 @@
+// Products as sites: an aggregation, and the linear map beside it if there is one.
+#pragma once
+
+#include <gnnplan/ir/sites.hpp>
+
+#include <string_view>
+
+namespace gnnplan {
+
+// The product of what the site `input` makes. It is as wide as the later of the two operations.
+Site product_of(const Op& aggregation, const Op* linear, int input);
+
+// What is wrong with it; "" if nothing is.
+std::string_view why_no_product(const Site& product);
+
+}  // namespace gnnplan
