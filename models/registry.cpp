@@ -31,7 +31,16 @@ const std::vector<Model>& registry() {
          "attention-based graph neural network (Thekumparampil et al. 2018)",
          {{"", {true, Normalisation::none}, agnn}}},
         {"sgc", "simplified graph convolution (Wu et al. 2019)", {{"", {}, sgc}}, 1},
-        {"appnp", "personalised propagation of neural predictions (Gasteiger et al. 2019)", {{"", {}, appnp}}, 2, true},
+        {"appnp",
+         "personalised propagation of neural predictions (Gasteiger et al. 2019)",
+         {{"", {}, appnp}},
+         2,
+         Model::Maps::before},
+        {"sign",
+         "scalable inception graph neural network (Frasca et al. 2020)",
+         {{"", {}, sign}},
+         2,
+         Model::Maps::behind},
     };
     return models;
 }
@@ -71,10 +80,13 @@ int usual_layers(std::string_view name) {
 ModelRecord with_widths(ModelRecord model, const std::vector<std::int64_t>& widths) {
     model.widths = widths;
     const Model* const found = known(model.name);
-    if (found == nullptr || !found->maps_first || widths.size() < 3) return model;
-    model.pre.insert(model.pre.end(), widths.begin() + 1, widths.end() - 1);
-    model.pre_activation = true;
-    model.widths = {widths.front(), widths.back()};
+    if (found == nullptr || found->maps == Model::Maps::in_layers || widths.size() < 2) return model;
+    const bool before = found->maps == Model::Maps::before;
+    std::vector<std::int64_t>& inner = before ? model.pre : model.post;
+    inner.insert(inner.end(), widths.begin() + 1, widths.end() - 1);
+    model.pre_activation = before && (model.pre_activation || widths.size() > 2);
+    model.widths.assign(before ? 1 : static_cast<std::size_t>(with_defaults(model).hops), widths.front());
+    model.widths.push_back(widths.back());
     return model;
 }
 
@@ -92,7 +104,7 @@ namespace {
 bool attends(const ModelRecord& model) { return model.name == "gat"; }
 bool has_epsilon(const ModelRecord& model) { return model.name == "gin"; }
 bool teleports(const ModelRecord& model) { return model.name == "appnp"; }
-bool propagates(const ModelRecord& model) { return model.name == "sgc" || teleports(model); }
+bool propagates(const ModelRecord& model) { return model.name == "sgc" || model.name == "sign" || teleports(model); }
 
 void check_heads(const ModelRecord& model) {
     const char* given = model.heads != 0          ? "`heads`"
@@ -116,7 +128,7 @@ void check_heads(const ModelRecord& model) {
 void check_propagation(const ModelRecord& model) {
     if (model.hops != 0 && !propagates(model))
         throw Error(ErrorCode::usage, "a layer of '" + model.name + "' aggregates once", "`hops`",
-                    "sgc and appnp aggregate several times");
+                    "sgc, appnp and sign aggregate several times");
     if (model.hops < 0 || model.hops > max_hops)
         throw Error(ErrorCode::usage, "must be 1 to " + std::to_string(max_hops), "`hops`");
     if (model.teleport && !teleports(model))

@@ -33,9 +33,10 @@ void add_inputs(const LayerRules& rules, const LayerChoice& choice, bool undomin
                 input.replicated_input = replicated;
                 const bool first_is_sparse = choice.forward == S;
                 if (constant != rules.constant_input.value_or(constant)) continue;
-                const bool fits = constant && first_is_sparse && choice.operand == Operand::product;
+                const bool kept_for_weights = !rules.maps || choice.operand == Operand::product;
+                const bool fits = constant && first_is_sparse && kept_for_weights;
                 if (cached && (!fits || !rules.cachable)) continue;
-                if (replicated && (!rules.columns_split || (first_is_sparse && !cached))) continue;
+                if (replicated && (!rules.columns_split || !rules.maps || (first_is_sparse && !cached))) continue;
                 if (undominated_only && constant && first_is_sparse && rules.cachable && !cached) continue;
                 choices.push_back(input);
             }

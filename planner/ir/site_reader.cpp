@@ -117,7 +117,11 @@ private:
     bool begins_product(const Op& op) const {
         const Op* reader = readers_.sole(next_);
         if (reader == nullptr) return false;
-        if (op.kind == OpKind::aggregate) return op.reduce != Reduce::attention && reader->kind == OpKind::linear;
+        if (op.kind == OpKind::aggregate) {
+            const int read = input_of(op).site;  // sums of sums of the features stand alone, as others read those too
+            const bool alone = at(read).kind == SiteKind::product && found_.of_features(read);
+            return op.reduce != Reduce::attention && reader->kind == OpKind::linear && !alone;
+        }
         return reader->kind == OpKind::aggregate &&
                (reader->reduce == Reduce::sum || reader->reduce == Reduce::attention);
     }

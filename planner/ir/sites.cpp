@@ -36,6 +36,12 @@ std::vector<int> SiteGraph::readers(int site) const {
     return found;
 }
 
+bool SiteGraph::reads_far() const {
+    return std::any_of(sites.begin() + 1, sites.end(), [&](const Site& site) {
+        return site.kind != SiteKind::loss && site.kind != SiteKind::output && at(site.input).layer + 1 < site.layer;
+    });
+}
+
 int SiteGraph::last_over_rows() const {
     int last = 0;
     for (const Site& site : sites) last = site.over_rows() ? std::max(last, site.layer) : last;

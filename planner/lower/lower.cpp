@@ -7,6 +7,8 @@
 #include <gnnplan/ir/finishes.hpp>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace gnnplan::lower {
 namespace {
@@ -46,12 +48,14 @@ void check_letters(const SiteGraph& model, const Configuration& configuration) {
 // Choices that exclude each other.
 void check_choices(const SiteGraph& model, const Configuration& configuration) {
     const bool first_is_sparse = configuration.forward.front() == Order::sparse_first;
-    if (configuration.cached_aggregation &&
-        (!configuration.constant_input || !first_is_sparse || configuration.operands.front() != Operand::product)) {
+    const bool kept_for_weights = !model.product(1).maps() || configuration.operands.front() == Operand::product;
+    if (configuration.cached_aggregation && (!configuration.constant_input || !first_is_sparse || !kept_for_weights)) {
         refuse("the first aggregation can be cached only when the input is constant and layer 1 starts with it",
                "cached_aggregation");
     }
     const bool full_space = !paper_semantics(model, configuration);
+    if (configuration.replicated_input && !model.product(1).maps())
+        refuse("whole rows of the features are for a first layer that has a linear map", "replicated_input");
     if (configuration.replicated_input && (!full_space || (first_is_sparse && !configuration.cached_aggregation))) {
         refuse("a replicated input needs a first layer that transforms first, or a cached aggregation",
                "replicated_input");
@@ -152,19 +156,25 @@ SiteLowering lowering_of(const Site& site) {
     return {[](Passes&, int) {}, [](Passes&, int) {}};  // features are fetched where they are read
 }
 
-// T^1 in left(1), made in setup, where the configuration caches it.
-std::optional<TensorId> lower_setup(Builder& builder) {
-    if (!builder.rules().configuration().cached_aggregation) return std::nullopt;
+// What setup makes of the features, by product, where the configuration caches it.
+std::map<int, TensorId> lower_setup(Builder& builder) {
+    std::map<int, TensorId> kept;
+    if (!builder.rules().configuration().cached_aggregation) return kept;
     builder.begin_phase(Phase::setup);
     builder.begin(Pass::forward, 1);
-    const Site& site = builder.rules().model().product(1);
-    const TensorId cached = lowering_of(site).setup(builder, site);
-    builder.cache(cached);
-    return cached;
+    const SiteGraph& model = builder.rules().model();
+    const Site& site = model.product(1);
+    if (site.maps()) {
+        kept[model.products.front()] = lowering_of(site).setup(builder, site);
+    } else {
+        setup_propagation(builder, kept);
+    }
+    for (const auto& [product, made] : kept) builder.cache(made);
+    return kept;
 }
 
-void lower_passes(Builder& builder, bool training, std::optional<TensorId> cached) {
-    Passes passes(builder, training, cached);
+void lower_passes(Builder& builder, bool training, std::map<int, TensorId> kept) {
+    Passes passes(builder, training, std::move(kept));
     const auto& sites = passes.model.sites;
     const int count = static_cast<int>(sites.size());
     for (int site = 0; site < count; ++site) lowering_of(passes.model.at(site)).forward(passes, site);
@@ -175,11 +185,12 @@ void lower_passes(Builder& builder, bool training, std::optional<TensorId> cache
 }
 
 // Evaluation reads every vertex: what training caches serves it only when that is of every vertex too.
-void lower_evaluation(Builder& builder, const GraphShape& graph, std::optional<TensorId> cached) {
-    const bool groups = builder.rules().configuration().grid.grouped();
-    const bool whole = !groups && builder.rows_in_space(builder.space(1)) == graph.vertices;
+void lower_evaluation(Builder& builder, const GraphShape& graph, std::map<int, TensorId> kept) {
+    const bool whole =
+        std::ranges::all_of(kept, [&](const auto& made) { return builder.tensor(made.second).rows == graph.vertices; });
+    if (!whole || builder.rules().configuration().grid.grouped()) kept.clear();
     builder.begin_phase(Phase::evaluation);
-    lower_passes(builder, false, whole ? cached : std::nullopt);
+    lower_passes(builder, false, std::move(kept));
 }
 
 }  // namespace
@@ -188,10 +199,10 @@ Schedule lower(const SiteGraph& model, const Configuration& configuration, const
     check(model, configuration);
     check_groups(model, configuration);
     Builder builder(model, configuration, graph);
-    const std::optional<TensorId> cached = lower_setup(builder);
+    const std::map<int, TensorId> kept = lower_setup(builder);
     builder.begin_phase(Phase::epoch);
-    lower_passes(builder, model.trains(), cached);
-    if (model.trains()) lower_evaluation(builder, graph, cached);
+    lower_passes(builder, model.trains(), kept);
+    if (model.trains()) lower_evaluation(builder, graph, kept);
     Schedule schedule = builder.take();
     mark_finishes(schedule);
     return schedule;

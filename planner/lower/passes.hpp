@@ -12,6 +12,7 @@
 #include <any>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::lower {
@@ -41,19 +42,23 @@ struct Passes {
     const Rules& rules;
     const SiteGraph& model;
     bool training = true;
-    std::optional<TensorId> cached;  // T^1 in left(1), made in setup
-    std::vector<Value> values;       // of each site
+    std::map<int, TensorId> kept;  // by product, made in setup: T^1 in left(1), or its value, of one without weights
+    std::vector<Value> values;     // of each site
     std::vector<Gradient> gradients;
 
-    Passes(Builder& emitting, bool trained, std::optional<TensorId> aggregated_input)
+    Passes(Builder& emitting, bool trained, std::map<int, TensorId> made_once)
         : builder(emitting),
           rules(emitting.rules()),
           model(emitting.rules().model()),
           training(trained),
-          cached(aggregated_input),
+          kept(std::move(made_once)),
           values(model.sites.size()),
           gradients(model.sites.size()) {}
 
+    std::optional<TensorId> kept_of(int product) const {
+        const auto found = kept.find(product);
+        return found == kept.end() ? std::nullopt : std::optional(found->second);
+    }
     Value& value(int site) { return values[static_cast<std::size_t>(site)]; }
     Gradient& gradient(int site) { return gradients[static_cast<std::size_t>(site)]; }
 
@@ -86,6 +91,7 @@ struct SitePass {
 // T^1 of layer 1's product in left(1), made in setup.
 TensorId setup_product(Builder& builder, const Site& site);
 TensorId setup_max(Builder& builder, const Site& site);
+void setup_propagation(Builder& builder, std::map<int, TensorId>& kept);
 
 void forward_product(Passes& passes, int site);
 void backward_product(Passes& passes, int site);

@@ -24,7 +24,7 @@ void add_input(Passes& passes, int id) {
 void share_gradient(Passes& passes, int id) {
     const Site& site = passes.model.at(id);
     passes.gradient(site.addend) = passes.gradient(id);
-    if (passes.model.at(site.input).kind == SiteKind::input) return;
+    if (passes.model.of_features(site.input)) return;
     int made_first = site.addend;
     while (passes.model.at(made_first).addend >= 0) made_first = passes.model.at(made_first).addend;
     passes.gradient(site.input).same_as = made_first;
@@ -80,7 +80,7 @@ void backward_linear(Passes& passes, int id) {
     const TensorId weight_gradient = weight_grad(builder, at + ".weight_grad", left, right, id);
     bias_gradient(passes, gradient);
     const Site& read = passes.model.at(site.input);
-    if (read.kind != SiteKind::input) {
+    if (!passes.model.of_features(site.input)) {
         const TensorId rows = builder.at(gradient.copies, Place::r, at + ".input.rows", name, OpKind::linear);
         const std::optional<TensorId> others = passes.arrived(site.input, at + ".sum.redistribute");
         const bool all_rows = builder.space(read.rows_of) == builder.space(site.rows_of);

@@ -49,9 +49,8 @@ void forward_max(Passes& passes, int id) {
     const std::string at = numbered("forward.", l);
     Value& made = passes.value(id);
     builder.begin(Pass::forward, l);
-    if (l == 1 && passes.cached) {
-        made.kept = passes.cached;
-    } else {
+    made.kept = passes.kept_of(id);
+    if (!made.kept) {
         const TensorId operand = passes.fetch(site.input, rules.wanted_by(site), at + ".input", OpKind::aggregate);
         prepare_backward(passes, site.input);
         builder.begin(Pass::forward, l);

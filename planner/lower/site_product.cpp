@@ -185,9 +185,9 @@ void forward_product(Passes& passes, int id) {
     Value& made = passes.value(id);
     builder.begin(Pass::forward, l);
     TensorId z = 0;
-    if (l == 1 && passes.cached) {
-        made.kept = passes.cached;
-        z = gemm(builder, "forward.1.gemm", *passes.cached, site, Direction::forward, "Z1");
+    made.kept = passes.kept_of(id);
+    if (made.kept) {
+        z = gemm(builder, "forward.1.gemm", *made.kept, site, Direction::forward, "Z1");
     } else {
         const TensorId operand = passes.fetch(site.input, rules.wanted_by(site), numbered("forward.", l) + ".input",
                                               first_operation(rules.forward(l)));

@@ -94,7 +94,7 @@ void check_inference(const Space& space, const RunRecord& run) {
 // Each layer draws edges once.
 void check_aggregates_once(const SiteGraph& model, const char* where) {
     for (const int product : model.products) {
-        if (model.at(product).propagates())
+        if (model.at(product).propagates() || model.of_features(product))
             throw Error(ErrorCode::usage,
                         "neighbours are drawn for one sum a layer, and " + model.model + " propagates", where,
                         "leave it out: all neighbours take part");

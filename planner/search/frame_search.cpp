@@ -44,7 +44,7 @@ void FrameSearch::add(const ConfigurationFrame& frame) {
         all_.frames.push_back(frame);
         all_.frames.back().switches = s;
     }
-    if (space_.model.depth > max_enumerated_layers) return add_deep(frame, switches, first_frame);
+    if (is_deep(space_.model)) return add_deep(frame, switches, first_frame);
     const auto first_choices = static_cast<std::uint32_t>(all_.choices.size());
     std::vector<Choices> sequences = all_choices(space_, frame.on, true);
     if (frame.switches.ring) std::erase_if(sequences, [&](const Choices& choices) { return !rings(frame, choices); });

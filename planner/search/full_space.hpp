@@ -18,6 +18,9 @@ namespace gnnplan::search {
 
 inline constexpr int max_enumerated_layers = 3;
 
+// Whether a network is searched layer by layer: it has many, each of which reads of itself and the one before it alone.
+inline bool is_deep(const SiteGraph& model) { return model.depth > max_enumerated_layers && !model.reads_far(); }
+
 // Choices that hold for a whole configuration.
 struct ConfigurationFrame {
     Distribution on{};

@@ -208,7 +208,7 @@ enumerate::Asked asked(const Space& space) {
     const int all_rows = space.model.hops_through(space.model.last_over_rows());  // which these hops compute
     question.saves_rows = !rows.empty() && std::any_of(rows.begin() + 1 + all_rows, rows.end(),
                                                        [&](auto n) { return n < space.shape.vertices; });
-    question.layer_by_layer = space.model.depth > max_enumerated_layers;
+    question.layer_by_layer = is_deep(space.model);
     question.drops_attention = space.drops_attention;
     question.several_nodes = space.several_nodes;
     return question;

@@ -108,6 +108,12 @@ std::vector<Variant> variants() {
             variant("Sgc", "sgc"),
             variant("SgcThreeHopsResidual", "sgc", "",
                     [](ModelRecord& m) { m.hops = 3, m.residual = Residual::input, m.activation = Activation::elu; }),
+            variant("Sign", "sign", "", [](ModelRecord& m) { m.post = {5}; }),
+            variant("SignElu", "sign", "",
+                    [](ModelRecord& m) {
+                        m.post = {4, 6}, m.activation = Activation::elu;
+                    }),
+            weighted(variant("SignOfOneMap", "sign")),
             weighted(variant("Appnp", "appnp", "", [](ModelRecord& m) { m.hops = 3, m.teleport = 0.25; })),
             variant("AppnpWithBias", "appnp", "", [](ModelRecord& m) { m.hops = 3, m.bias = true; }),
             normalised(variant("AppnpPreRowMean", "appnp", "",
@@ -199,6 +205,8 @@ std::vector<std::pair<TinyGraph, Network>> networks_of(const Variant& variant) {
             network.hidden.front() = (i % 3 == 2 ? 1 : 2) * heads;
             if (network.hidden.size() > 1) network.hidden.back() = 3 * heads;
         }
+        // Every hop of sign has the features' columns.
+        if (variant.model.name == "sign") network.hidden.assign(network.hidden.size(), graphs[i].features);
         if (i % 2 == 1) network.dropout = 0.5F;
         if (i % 4 == 3) network.input_dropout = 0.25F;
         if (i % 4 > 1) network.attention_dropout = 0.4F;
@@ -222,7 +230,9 @@ ExpectedProblems problems_of(const Variant& variant) {
     return all;
 }
 
-bool propagates(const Variant& variant) { return variant.model.name == "sgc" || variant.model.name == "appnp"; }
+bool propagates(const Variant& variant) {
+    return variant.model.name == "sgc" || variant.model.name == "sign" || variant.model.name == "appnp";
+}
 
 // The same for inference: two in three, unless layers propagate, draw neighbours, fewer or more of them from layer to
 // layer.

@@ -25,7 +25,7 @@ namespace {
 
 // The model with stand-ins for its widths, which are known when the graph is read.
 OpGraph ops_before_widths(ModelRecord model) {
-    model.widths = {1, std::max(1, model.heads), 1};
+    model = models::with_widths(model, {1, std::max(1, model.heads), 1});
     model.rocauc = false;  // which the loss decides
     return models::build(model);
 }
@@ -150,7 +150,7 @@ void take_reading(GraphRecord& record, const GraphReading& reading) {
 
 void take_shape(ProblemRecord& record, const LoadedProblem& loaded, const Shape& shape) {
     const data::Leftovers leftovers = loaded.dataset ? loaded.dataset->report().leftovers : data::Leftovers();
-    record.model.pre = loaded.pre;
+    record.model.pre = loaded.pre, record.model.post = loaded.post;
     record.model = models::with_widths(record.model,
                                        widths_of(shape, record.model.name, loaded.features, loaded.classes, leftovers));
     record.ranks = static_cast<int>(shape.ranks);
@@ -283,7 +283,7 @@ LoadedProblem problem_on(ReadGraph graph, const Shape& shape, const GraphReading
     LoadedProblem loaded;
     loaded.dataset = std::move(graph.dataset);
     loaded.notes = std::move(graph.notes);
-    loaded.pre = graph.record.model.pre;
+    loaded.pre = graph.record.model.pre, loaded.post = graph.record.model.post;
     take_reading(graph.record.graph, reading);
     if (loaded.dataset) {
         take_dataset(loaded, std::move(graph.record), shape, reading, graph.form, graph.loss);

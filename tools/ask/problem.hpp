@@ -80,7 +80,7 @@ struct LoadedProblem {
     Problem problem;  // its graph refers to the data set
     std::unique_ptr<data::Dataset> dataset;
     std::int64_t features = 0, classes = 0;  // of the data or the card; 0: not known
-    std::vector<std::int64_t> pre;           // the linear maps before layer 1 that were asked for
+    std::vector<std::int64_t> pre, post;     // the linear maps before and behind the layers that were asked for
     std::vector<std::string> notes;          // of ReadGraph
 };
 // The network of `shape` on a graph that was read. Throws Error{usage} or Error{data} where the two do not go together.

@@ -119,9 +119,10 @@ void add_shape_flags(CLI::App& command, Shape& flags, const char* graph_type, st
     CLI::Option* features =
         add_count(command, "--features", flags.features, "How many features a vertex has", {1, max_width});
     CLI::Option* classes = add_count(command, "--classes", flags.classes, "How many classes there are", {1, max_width});
-    CLI::Option* layers = add_count(
-        command, "--layers", flags.layers,
-        "How many layers the network has, or linear maps of appnp; default: 2, and 1 for sgc", {1, max_layers});
+    CLI::Option* layers =
+        add_count(command, "--layers", flags.layers,
+                  "How many layers the network has, or linear maps of appnp and sign; default: 2, and 1 for sgc",
+                  {1, max_layers});
     CLI::Option* hidden =
         add_count(command, "--hidden", flags.hidden, "How wide the hidden layers are", {1, max_width});
     add_counts(command, "--widths", flags.widths,
@@ -247,7 +248,7 @@ void add_batch_flags(CLI::App& command, ModelFlags& model) {
 }
 
 void add_model_flags(CLI::App& command, ModelFlags& model) {
-    command.add_option("--model", model.name, "The network: gcn, sage (GraphSAGE), gin, gat, agnn, sgc, appnp")
+    command.add_option("--model", model.name, "The network: gcn, sage (GraphSAGE), gin, gat, agnn, sgc, appnp, sign")
         ->type_name("NAME")
         ->capture_default_str();
     command
@@ -261,7 +262,8 @@ void add_model_flags(CLI::App& command, ModelFlags& model) {
                     "Epsilon of gin: a number, which may be negative, or train to learn it, starting at 0; default: 0")
         ->type_name("X|train");
     add_count(command, "--hops", model.hops,
-              "How often a layer of sgc or appnp aggregates, with no weights between; default: 2 and 10",
+              "How often a layer of sgc or appnp aggregates, with no weights between, or sign does; default: 2, and 10 "
+              "for appnp",
               {1, max_hops});
     add_number(
         command, "--teleport", model.teleport, [](double x) { return x >= 0 && x <= 1; }, "0 to 1",

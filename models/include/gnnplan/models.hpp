@@ -57,6 +57,12 @@ OpGraph sgc(const ModelRecord& model);
 // maps `pre` and one layer, as with_widths() makes it.
 OpGraph appnp(const ModelRecord& model);
 
+// Scalable inception graph neural network (Frasca et al. 2020, eq. 1 and 2): logits are maps of what activation([X W_0
+// | A^T X W_1 | .. | (A^T)^K X W_K]) is, with biases and dropout before each map but the first. Each hop is a layer of
+// f_0 columns, widths are f_0 for each of them and the classes, and `post` has the widths of the maps. The concatenation
+// needs no operation: the next map is a sum of maps of its parts.
+OpGraph sign(const ModelRecord& model);
+
 // The matrix A that a model multiplies by, unless the user asks for another.
 struct MatrixForm {
     bool self_loops = true;
@@ -75,7 +81,8 @@ struct Model {
     std::string_view summary;
     std::vector<Aggregator> aggregators;  // the first is the default; a model's only one has no name
     int linear_maps = 2;                  // of its layers, unless widths say how many
-    bool maps_first = false;              // all but the last of them stand before its only layer
+    // Where all but the last of them stand, if it has not as many layers: before its only one, or behind its hops.
+    enum class Maps : std::uint8_t { in_layers, before, behind } maps = Maps::in_layers;
 };
 
 // Every model of the product; a new one is a file and a row here.

@@ -89,6 +89,14 @@ struct SiteGraph {
     const Site& product(int l) const { return at(products[static_cast<std::size_t>(l - 1)]); }
     std::int64_t in_width(int l) const { return at(product(l).input).width; }
     std::int64_t out_width(int l) const { return product(l).width; }
+    // Whether the value of a site is the features, or sums of them that have no weight: nobody needs its gradient.
+    bool of_features(int site) const {
+        while (at(site).kind == SiteKind::product && at(site).reduce == Reduce::sum && !at(site).maps())
+            site = at(site).input;
+        return at(site).kind == SiteKind::input;
+    }
+    // Whether a layer reads what neither it nor the one before it makes, so that no window holds all that it reads.
+    bool reads_far() const;
     // Whether layer 1 aggregates the features themselves, and nothing that training changes.
     bool aggregates_features() const {
         return at(product(1).input).kind == SiteKind::input && product(1).self_parameter < 0;
