@@ -56,10 +56,11 @@ public:
         op.parameter = parameter("beta", "", ".beta", {1}, Init::ones, false);
         return add(op);
     }
-    // `part`: what the weight is called within its layer, "" if the layer has no other.
-    int linear(int of, std::int64_t columns, const std::string& part = "") {
-        // Kipf & Welling decay the first layer's weights only.
-        const int id = parameter("W", part, ".weight", {width(of), columns}, Init::glorot, layer_ == 1);
+    // `part`: what the weight is called within its layer, "" if the layer has no other. Kipf & Welling decay the first
+    // layer's weights only.
+    int linear(int of, std::int64_t columns, const std::string& part = "", bool of_features = false) {
+        const bool decays = layer_ == 1 || of_features;
+        const int id = parameter("W", part, ".weight", {width(of), columns}, Init::glorot, decays);
         return add({OpKind::linear, {of}, columns, layer_, id});
     }
     // Nothing unless the model has biases.

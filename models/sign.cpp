@@ -32,8 +32,8 @@ public:
 
     int part(int hop, int aggregated) {
         const std::string name = "hop." + std::to_string(hop);
-        if (model_.post.empty()) return layers_.linear(aggregated, model_.widths.back(), name);
-        const int mapped = layers_.bias(layers_.linear(aggregated, model_.post.front(), name), name);
+        if (model_.post.empty()) return layers_.linear(aggregated, model_.widths.back(), name, true);
+        const int mapped = layers_.bias(layers_.linear(aggregated, model_.post.front(), name, true), name);
         const int read = layers_.dropout(layers_.activate(mapped), ++key_);
         return layers_.linear(read, next_width(1), "output.0." + std::to_string(hop));
     }

@@ -57,6 +57,7 @@ MISSING = """
 |---|---|
 | GPR-GNN (its authors, PyG) | the shares of its hops are trained |
 | APPNP of DGL (appnp/train.py) | edges are dropped in every epoch |
+| SIGN on Flickr of PyG (examples/sign.py) | it trains on batches of vertices; `--model sign --hops 2 --hidden 1024 --bias --dropout 0.5 --input-dropout 0` trains on all of them |
 | SGC of DGL on Reddit (sgc/sgc_reddit.py) | it trains by L-BFGS |
 | GCNII (its authors, PyG) | its layers mix the first hidden layer into each other one |
 | AGNN of PyG (examples/agnn.py) | its first layer's β is fixed; `agnn` trains them all |

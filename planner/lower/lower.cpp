@@ -48,7 +48,8 @@ void check_letters(const SiteGraph& model, const Configuration& configuration) {
 // Choices that exclude each other.
 void check_choices(const SiteGraph& model, const Configuration& configuration) {
     const bool first_is_sparse = configuration.forward.front() == Order::sparse_first;
-    const bool kept_for_weights = !model.product(1).maps() || configuration.operands.front() == Operand::product;
+    const bool kept_for_weights = !model.product(1).maps() || configuration.operands.empty() ||
+                                  configuration.operands.front() == Operand::product;
     if (configuration.cached_aggregation && (!configuration.constant_input || !first_is_sparse || !kept_for_weights)) {
         refuse("the first aggregation can be cached only when the input is constant and layer 1 starts with it",
                "cached_aggregation");

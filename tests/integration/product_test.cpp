@@ -140,7 +140,7 @@ TEST_F(Product, LearnsAGeneratedGraphUnderMpirun) {
           "sage --aggregator pool --bias --activation elu --loss-rows on", "gin --epsilon train --residual",
           "gcn --residual --jk concat --activation leaky_relu --bias", "gat --heads 4 --bias",
           "gat --heads 3 --average-heads --output-heads 2 --loss-rows on", "agnn --bias", "sgc --bias --loss-rows on",
-          "appnp --bias"}) {
+          "appnp --bias", "sign --bias --hops 3"}) {
         SCOPED_TRACE(model);
         const RunReport report =
             plan_and_train(planted(), std::string("--hidden 16 --model ") + model, "--epochs 30 --autotune 0");

@@ -16,7 +16,7 @@ PINS_OF_TASKS = {"infer": ["--ring on"], "train": ["--loss-rows on", "--loss-row
 
 def draw_network(draw):
     """The options for gnnplan plan."""
-    model = draw.choice(["gcn", "sage", "sage", "gin", "gat", "agnn", "sgc", "appnp"])
+    model = draw.choice(["gcn", "sage", "sage", "gin", "gat", "agnn", "sgc", "appnp", "sign"])
     network = {"model": model, "bias": draw.random() < 0.5, "symmetrise": draw.random() < 0.3,
                "feature_norm": draw.choice(["none", "none", "none", "row"])}
     if draw.random() < 0.7:
@@ -28,11 +28,11 @@ def draw_network(draw):
     if model == "gat":
         network |= {"heads": draw.choice([1, 2, 4]), "output_heads": draw.choice([1, 3]),
                     "average_heads": draw.random() < 0.3, "slope": draw.choice([0.2, 0.0, 0.5])}
-    if model in ("sgc", "appnp"):
+    if model in ("sgc", "appnp", "sign"):
         network["hops"] = draw.choice([1, 2, 3, 5])
     if model == "appnp":
         network["teleport"] = draw.choice([0.1, 0.5, 0.0, 1.0])
-    if model != "agnn":
+    if model not in ("agnn", "sign"):
         network |= {"residual": draw.choice([None, None, "input", "linear"]),
                     "jk": draw.choice([None, None, "concat", "last"]),
                     "pre": draw.choice([None, None, [4], [8, 4]])}
@@ -42,7 +42,7 @@ def draw_network(draw):
         if network["norm"]:
             network["norm_after"] = draw.choice(["sum", "sum", "activation", "dropout"])
         network["pre_activation"] = network["pre"] is not None and draw.random() < 0.4
-    if model in ("gcn", "gin", "sgc", "appnp") or network.get("aggregator") in ("mean", "sum", "gcn"):
+    if model in ("gcn", "gin", "sgc", "appnp", "sign") or network.get("aggregator") in ("mean", "sum", "gcn"):
         network["normalisation"] = draw.choice([None, None, "symmetric", "row_mean", "none"])
         network["edge_weights"] = draw.random() < 0.4
     hidden = [draw.choice([4, 8])] * 2 if model == "agnn" else [draw.choice([4, 8, 12]), draw.choice([4, 8])]

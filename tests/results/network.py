@@ -38,12 +38,12 @@ def normalisation_of(network):
     if network.get("normalisation"):
         return network["normalisation"]
     mean = network["model"] == "sage" and network.get("aggregator", "mean") in ("mean", "gcn")
-    return "symmetric" if network["model"] in ("gcn", "sgc", "appnp") else "row_mean" if mean else "none"
+    return "symmetric" if network["model"] in ("gcn", "sgc", "appnp", "sign") else "row_mean" if mean else "none"
 
 
 def neighbours_of(graph, network):
     """For each vertex its in-neighbours, with the coefficient of each in a sum."""
-    loops = network["model"] in ("gcn", "gat", "agnn", "sgc", "appnp") or network.get("aggregator") == "gcn"
+    loops = network["model"] in ("gcn", "gat", "agnn", "sgc", "appnp", "sign") or network.get("aggregator") == "gcn"
     weights = graph.edges(network.get("symmetrise", False))
     if loops:
         weights.update({(v, v): 1.0 for v in range(graph.vertices)})
@@ -111,6 +111,18 @@ def shapes(network):
         result |= {f"layers.{layer}.beta": [1] for layer in range(1, layers + 1)}
         result[f"layers.{layers}.output.weight"] = widths[-2:]
         return result | {f"layers.{layers}.output.{part}": widths[-1:] for part in biased}
+    if model == "sign":
+        hops, inner = network["hops"], widths[1:-1]
+        for hop in range(hops + 1):
+            result[f"layers.{hops}.hop.{hop}.weight"] = widths[:2]
+            if inner:
+                result |= {f"layers.{hops}.hop.{hop}.{part}": [inner[0]] for part in biased}
+                result[f"layers.{hops}.output.0.{hop}.weight"] = [inner[0], widths[2]]
+        for k in range(1, len(inner)):
+            result[f"layers.{hops}.output.{k}.weight"] = widths[k + 1:k + 3]
+        names = [f"output.{k}" for k in range(len(inner))] or ["hop"]
+        return result | {f"layers.{hops}.{name}.{part}": [made]
+                         for name, made in zip(names, widths[2:] or widths[1:]) for part in biased}
     read = widths[0]
 
     def mapped(name, made):
@@ -274,6 +286,22 @@ class Network:
         logits = self.biased(self.layers, "output.bias", self.linear(self.layers, "output.weight", outputs[-1]))
         return outputs[1:-1] + [logits]
 
+    def sign(self):
+        hops, inner, parts, outputs = self.network["hops"], self.network["widths"][1:-1], [], [self.features]
+        for hop in range(hops + 1):
+            mapped = self.linear(hops, f"hop.{hop}.weight", outputs[-1])
+            if inner:
+                read = [self.activate(row) for row in self.biased(hops, f"hop.{hop}.bias", mapped)]
+                mapped = self.linear(hops, f"output.0.{hop}.weight", read)
+            parts.append(mapped)
+            outputs.append(self.summed(outputs[-1]))
+        rows = self.biased(hops, "output.0.bias" if inner else "hop.bias",
+                           [plus(*row) for row in zip(*parts, strict=True)])
+        for k in range(1, len(inner)):
+            rows = self.linear(hops, f"output.{k}.weight", [self.activate(row) for row in rows])
+            rows = self.biased(hops, f"output.{k}.bias", rows)
+        return [*outputs[1:hops], rows]
+
     def normalised(self, layer, rows):
         """Of each row, or of each column: by all rows in training, and by running values else."""
         batch = self.network["norm"] == "batch"
@@ -309,8 +337,8 @@ class Network:
     def outputs(self):
         """The outputs of each layer for every vertex; those of the last layer are the logits."""
         model = self.network["model"]
-        if model == "agnn":
-            return self.agnn()
+        if model in ("agnn", "sign"):
+            return getattr(self, model)()
         jumps = self.network.get("jk") == "concat"
         headed = self.network.get("jk") or self.network.get("post")
         rows, made = self.before_layers(), []

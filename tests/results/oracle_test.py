@@ -103,7 +103,8 @@ class Drawn:
         if not expected.clear:
             return
         self.plan()
-        layered = self.network.get("jk") != "concat" and self.draw.random() < 0.4
+        one_each = self.network.get("jk") != "concat" and (self.network["model"] != "sign" or self.network["hops"] < 3)
+        layered = one_each and self.draw.random() < 0.4
         form = self.draw.choice(["e.npy", "e/"])
         self.run(f"--save-embeddings {form} {'--save-layers layers' if layered else ''}")
         expected.compare(read_embeddings(self.tools / form))

@@ -375,6 +375,9 @@ TEST(Plan, OfModelsThatPropagate) {
     EXPECT_EQ(appnp["pre"], (std::vector<int>{64}));
     EXPECT_EQ(appnp["teleport"], 0.1);
     EXPECT_EQ(model_of("--model appnp --pre 32 --hidden 64")["pre"], (std::vector<int>{32, 64}));
+    const auto sign = model_of("--model sign --hops 3 --hidden 64");
+    EXPECT_EQ(sign["widths"], (std::vector<int>{1433, 1433, 1433, 7}));
+    EXPECT_EQ(sign["post"], (std::vector<int>{64}));
     const std::string few = "plan --graph cora --ranks 4 --model sgc --epochs ";
     EXPECT_THAT(gnnplan(few + "200").out, HasSubstr("ÂX once"));
     EXPECT_THAT(gnnplan(few + "200").out, HasSubstr("pays from epoch"));
@@ -385,6 +388,9 @@ TEST(Plan, OfModelsThatPropagate) {
         {"--model sgc --teleport 0.5", "the model 'sgc' does not teleport"},
         {"--model appnp --teleport 2", "--teleport"},
         {"--model sgc --fanout 5", "neighbours are drawn for one sum a layer"},
+        {"--model sign --pre 8", "sign aggregates the features themselves"},
+        {"--model sign --residual", "sign has a linear map of each hop"},
+        {"--model sign --fanout 5 --task infer", "neighbours are drawn for one sum a layer"},
         {"--model sgc --fanout 5 --task infer", "neighbours are drawn for one sum a layer"},
         {"--model appnp --bias --forward D", "propagates what linear maps have made"},
         {"--model sgc --space paper", "the paper's space covers only layers of one summing aggregation"},

@@ -57,9 +57,9 @@ OpGraph sgc(const ModelRecord& model);
 // maps `pre` and one layer, as with_widths() makes it.
 OpGraph appnp(const ModelRecord& model);
 
-// Scalable inception graph neural network (Frasca et al. 2020, eq. 1 and 2): logits are maps of what activation([X W_0
-// | A^T X W_1 | .. | (A^T)^K X W_K]) is, with biases and dropout before each map but the first. Each hop is a layer of
-// f_0 columns, widths are f_0 for each of them and the classes, and `post` has the widths of the maps. The concatenation
+// Scalable inception graph neural network (Frasca et al. 2020, eq. 1 and 2): the logits are linear maps, with biases,
+// activations and dropout between them, of activation([X W_0 | A^T X W_1 | .. | (A^T)^K X W_K]). Each hop is a layer of
+// f_0 columns: widths are f_0 for each of them and the classes, and `post` has the widths of the maps. A concatenation
 // needs no operation: the next map is a sum of maps of its parts.
 OpGraph sign(const ModelRecord& model);
 

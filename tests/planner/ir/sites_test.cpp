@@ -242,6 +242,34 @@ TEST(Sites, OfModelsThatPropagate) {
     EXPECT_EQ(widths_of(appnp), (std::vector<std::int64_t>{7, 7}));
 }
 
+// Each hop is a product of its own, which the next one reads, and a linear map of the last layer.
+TEST(Sites, OfASign) {
+    ModelRecord model = record("sign", {16, 16, 16, 7});
+    model.post = {12};
+    const SiteGraph graph = sites_of(models::build(model));
+    EXPECT_EQ(graph.depth, 3);
+    for (int l = 1; l <= 3; ++l) {
+        EXPECT_FALSE(graph.product(l).maps());
+        EXPECT_TRUE(graph.of_features(graph.products[static_cast<std::size_t>(l - 1)]));
+        EXPECT_EQ(graph.result(std::min(l, 2)), graph.products[static_cast<std::size_t>(std::min(l, 2) - 1)]);
+    }
+    EXPECT_TRUE(graph.aggregates_features());
+    EXPECT_TRUE(graph.reads_far()) << "the maps of the last layer read the features";
+    EXPECT_FALSE(sites_of(models::gcn({8, 7, 6, 5}, true)).reads_far());
+    const auto maps = std::ranges::count_if(graph.sites, [](const Site& s) { return s.kind == SiteKind::linear; });
+    EXPECT_EQ(maps, 4 + 4);
+    for (const Parameter& parameter : graph.parameters)
+        EXPECT_EQ(parameter.decays, parameter.name.find(".hop.") != std::string::npos) << parameter.name;
+    // One hop and its map are a product, as those of other models are.
+    EXPECT_TRUE(sites_of(models::build(record("sign", {16, 7}))).product(1).maps());
+    EXPECT_THROW(models::build(record("sign", {16, 12, 7})), Error);
+    model.hops = 2;
+    EXPECT_THROW(models::build(model), Error);
+    const ModelRecord asked = models::with_widths(record("sign", {}), {16, 12, 7});
+    EXPECT_EQ(asked.widths, (std::vector<std::int64_t>{16, 16, 7}));
+    EXPECT_EQ(asked.post, (std::vector<std::int64_t>{12}));
+}
+
 TEST(Sites, HopsAreThoseOfTheLayersBefore) {
     ModelRecord model = record("sgc", {16, 12, 9, 7});
     model.hops = 4;

@@ -205,8 +205,9 @@ TEST(DeepNetwork, EqualsBruteForceWithPinnedLetters) {
 
 // Ranking adds up memoised steps; a plan's prediction folds over the schedule. Both are the same sum.
 TEST(FullSpace, MemoisedTimesAreThePredicted) {
-    for (const Setting& setting : {Setting{{100, 128, 47}, 6, 0.1}, Setting{{60, 32, 16}, 4},
-                                   Setting{{100, 128, 47}, 6, 0.1, "sage"}, Setting{{60, 32, 16}, 4, 1, "gin"}}) {
+    for (const Setting& setting :
+         {Setting{{100, 128, 47}, 6, 0.1}, Setting{{60, 32, 16}, 4}, Setting{{24, 24, 24, 24, 24, 7}, 4, 0.1, "sign"},
+          Setting{{100, 128, 47}, 6, 0.1, "sage"}, Setting{{60, 32, 16}, 4, 1, "gin"}}) {
         for (const Machine& machine : test::machines()) {
             Search search(setting, machine);
             const Members all = rank_members(search.space(), search.space().grids, search.machine(), search.graphs());

@@ -159,8 +159,10 @@ private:
     std::string product(const Site& site) const {
         const std::string& x = name(site.input);
         const std::string a = matrix(site);
-        if (layer_orders(configuration_, model_, site.layer).cached)
+        if (layer_orders(configuration_, model_, site.layer).cached) {
+            if (!site.maps()) return fmt::format("self.aggregated[{}]({}, {})", site.layer - 1, a, x);
             return fmt::format("self.aggregated({}, {}) @ {}", site.propagates() ? "A" : a, x, weight(site.parameter));
+        }
         switch (site.reduce) {
             case Reduce::sum: return sum(site);
             case Reduce::max: return fmt::format("{}.maxima({}) @ {}", a, x, weight(site.parameter));
@@ -232,8 +234,10 @@ std::string constructor(const Plan& plan, const SiteGraph& model) {
     if (c.cached_aggregation) {
         const Site& first = model.product(1);
         const std::string a = first.propagates() ? matrix_text(model, first, c.loss_rows) : "A";
-        out += fmt::format("        self.aggregated = Once(lambda A, x: {}.detach())\n",
-                           first.reduce == Reduce::max ? "A.maxima(x)" : "(" + a + " @ x)");
+        const std::string once = fmt::format("Once(lambda A, x: {}.detach())",
+                                             first.reduce == Reduce::max ? "A.maxima(x)" : "(" + a + " @ x)");
+        out += first.maps() ? fmt::format("        self.aggregated = {}\n", once)
+                            : fmt::format("        self.aggregated = [{} for _ in range({})]\n", once, model.depth);
     }
     out += "        self.layers = Parameters({\n";
     for (const Parameter& parameter : model.parameters) {

@@ -23,6 +23,7 @@ LayerWords words_of_one_order(const Site& product, bool cached, const std::strin
     const std::string of_weight = w + ".grad = M.T @ g";
     switch (product.reduce) {
         case Reduce::sum:
+            if (cached) return {fmt::format("A @ {}, made once", x), ""};
             return {fmt::format("{} @ {}{}", matrix_of(product), x, hops_text(product)),
                     fmt::format("{}.grad = {}.T @ g", x, matrix_of(product))};
         case Reduce::max:
@@ -73,13 +74,15 @@ std::string operand_of(const SiteGraph& model, const Site& product) {
 }  // namespace
 
 std::string kept_words(const Site& product) {
-    return product.reduce == Reduce::max ? "maxima(A, X)" : matrix_of(product) + " @ X";
+    if (product.reduce == Reduce::max) return "maxima(A, X)";
+    return product.maps() ? matrix_of(product) + " @ X" : "A @ X, A @ (A @ X) and so on";
 }
 
 LayerOrders layer_orders(const Configuration& configuration, const SiteGraph& model, int layer) {
     const auto at = static_cast<std::size_t>(layer - 1);
     LayerOrders orders{configuration.forward[at]};
-    orders.cached = layer == 1 && configuration.cached_aggregation;
+    const int product = model.products[at];
+    orders.cached = configuration.cached_aggregation && (layer == 1 || model.of_features(product));
     orders.backwards = !configuration.backward.empty();
     if (!orders.backwards) return orders;
     orders.backward = configuration.backward[configuration.backward.size() - at - 1];
