@@ -1,6 +1,8 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/models.hpp>
 
+#include "models/settings.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -45,18 +47,8 @@ const std::vector<Model>& registry() {
     return models;
 }
 
-namespace {
-
-// None of a name that no model has.
-const Model* known(std::string_view name) {
-    const auto found = std::ranges::find(registry(), name, &Model::name);
-    return found == registry().end() ? nullptr : &*found;
-}
-
-}  // namespace
-
 const Aggregator& find(std::string_view name, std::string_view aggregator) {
-    const Model* const model = known(name);
+    const Model* const model = known_model(name);
     if (model == nullptr)
         throw Error(ErrorCode::usage, "unknown model '" + std::string(name) + "'", "`model`",
                     "known models: " + list(registry()));
@@ -72,24 +64,6 @@ const Aggregator& find(std::string_view name, std::string_view aggregator) {
                 "`aggregator`", "known aggregators: " + list(ways));
 }
 
-int usual_layers(std::string_view name) {
-    const Model* const model = known(name);
-    return model == nullptr ? 2 : model->linear_maps;
-}
-
-ModelRecord with_widths(ModelRecord model, const std::vector<std::int64_t>& widths) {
-    model.widths = widths;
-    const Model* const found = known(model.name);
-    if (found == nullptr || found->maps == Model::Maps::in_layers || widths.size() < 2) return model;
-    const bool before = found->maps == Model::Maps::before;
-    std::vector<std::int64_t>& inner = before ? model.pre : model.post;
-    inner.insert(inner.end(), widths.begin() + 1, widths.end() - 1);
-    model.pre_activation = before && (model.pre_activation || widths.size() > 2);
-    model.widths.assign(before ? 1 : static_cast<std::size_t>(with_defaults(model).hops), widths.front());
-    model.widths.push_back(widths.back());
-    return model;
-}
-
 MatrixForm matrix_of(const ModelRecord& model, std::optional<Normalisation> asked) {
     MatrixForm form = find(model.name, model.aggregator).matrix;
     form.normalisation = asked.value_or(form.normalisation);
@@ -100,11 +74,6 @@ MatrixForm matrix_of(const ModelRecord& model, std::optional<Normalisation> aske
 }
 
 namespace {
-
-bool attends(const ModelRecord& model) { return model.name == "gat"; }
-bool has_epsilon(const ModelRecord& model) { return model.name == "gin"; }
-bool teleports(const ModelRecord& model) { return model.name == "appnp"; }
-bool propagates(const ModelRecord& model) { return model.name == "sgc" || model.name == "sign" || teleports(model); }
 
 void check_heads(const ModelRecord& model) {
     const char* given = model.heads != 0          ? "`heads`"
@@ -144,33 +113,6 @@ void check_has_epsilon(const ModelRecord& model) {
     if (has_epsilon(model)) return;
     throw Error(ErrorCode::usage, "the model '" + model.name + "' has no epsilon", "`epsilon`",
                 "only gin has one: it adds 1 + epsilon times the vertex's own features");
-}
-
-ModelRecord with_own_settings(ModelRecord model) {
-    if (!attends(model)) {
-        model.heads = model.output_heads = 0;
-        model.average_heads = false;
-        model.slope.reset();
-    }
-    if (!propagates(model)) model.hops = 0;
-    if (!teleports(model)) model.teleport.reset();
-    if (!has_epsilon(model)) {
-        model.epsilon = 0;
-        model.trains_epsilon = false;
-    }
-    return model;
-}
-
-ModelRecord with_defaults(ModelRecord model) {
-    model.activation = model.activation.value_or(attends(model) ? Activation::elu : Activation::relu);
-    if (attends(model)) {
-        model.heads = std::max(1, model.heads);
-        model.output_heads = std::max(1, model.output_heads);
-        model.slope = model.slope.value_or(Heads{}.slope);
-    }
-    if (teleports(model)) model.teleport = model.teleport.value_or(0.1);
-    if (propagates(model) && model.hops == 0) model.hops = teleports(model) ? 10 : 2;
-    return model;
 }
 
 namespace {
