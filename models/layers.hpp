@@ -57,9 +57,9 @@ public:
         return add(op);
     }
     // `part`: what the weight is called within its layer, "" if the layer has no other. Kipf & Welling decay the first
-    // layer's weights only.
+    // layer's weights only: here those of the layer, or of the map before it, that reads the features.
     int linear(int of, std::int64_t columns, const std::string& part = "", bool of_features = false) {
-        const bool decays = layer_ == 1 || of_features;
+        const bool decays = of_features || (layer_ == 1 && model_.pre.empty());
         const int id = parameter("W", part, ".weight", {width(of), columns}, Init::glorot, decays);
         return add({OpKind::linear, {of}, columns, layer_, id});
     }
@@ -177,7 +177,8 @@ private:
     int before_layers(int read) {
         int key = depth_ + static_cast<int>(model_.post.size()) + 1;
         for (std::size_t k = 0; k < model_.pre.size(); ++k) {
-            int value = mapped(read, model_.pre[k], "input." + std::to_string(k));
+            const std::string part = "input." + std::to_string(k);
+            int value = layers_.bias(layers_.linear(read, model_.pre[k], part, k == 0), part);
             if (model_.pre_activation || k + 1 < model_.pre.size()) value = layers_.activate(value);
             read = layers_.dropout(value, ++key);
         }

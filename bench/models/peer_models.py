@@ -7,11 +7,12 @@
     python peer_models.py dgl speed sage:mean DATA.npz --widths 128,256,40 --epochs 5
 
 `logits` and `steps` begin with weights that gnnrun wrote, and say by how much the result differs from gnnrun's, as a
-share of the largest value; the steps are of SGD with momentum 0.9. `accuracy` and `speed` begin with Glorot's weights and
-with biases of 0, and take Adam, with weight decay on the matrices of the first layer. `attention` trains as Velickovic et al. (2018) on Cora: dropout 0.6 on
-features and attention, learning rate 0.005, decay on all, features divided by their row's sum, until the validation accuracy
-has not grown for 100 epochs; the test accuracy is that of the best epoch. gat:HxO has H heads and O in the last layer, which
-are averaged. DATA.npz has edge_index, x, y, train_idx, test_idx.
+share of the largest value; the steps are of SGD with momentum 0.9. `accuracy` and `speed` begin with Glorot's weights
+and with biases of 0, and take Adam, with weight decay on the matrices of the first layer; with --decay-all `accuracy` has
+it on all parameters. `attention` trains as Velickovic et al. (2018) on Cora: dropout 0.6 on features and attention,
+learning rate 0.005, decay on all, features divided by their row's sum, until the validation accuracy has not grown for
+100 epochs; the test accuracy is that of the best epoch. gat:HxO has H heads and O in the last layer, which are averaged.
+sgc:K and appnp:KxT have K hops and the teleport T. DATA.npz has edge_index, x, y, train_idx, test_idx.
 """
 import argparse, json, struct, sys, time, warnings
 
@@ -77,6 +78,8 @@ def pyg_layer(model, aggregator, f, g, bias, last=False):
     if model == "gat":
         heads = heads_of(aggregator, last)
         return nn.GATConv(f, g if last else g // heads, heads, concat=not last, bias=bias, dropout=ATTENTION_DROPOUT)
+    if model == "sgc":
+        return nn.SGConv(f, g, int(aggregator), bias=bias)
     if model == "gin":
         return nn.GINConv(mlp(f, g, bias))
     if aggregator == "gcn":
@@ -90,6 +93,8 @@ def dgl_layer(model, aggregator, f, g, bias, last=False):
     if model == "gat":
         heads = heads_of(aggregator, last)
         return nn.GATConv(f, g if last else g // heads, heads, bias=bias)
+    if model == "sgc":
+        return nn.SGConv(f, g, int(aggregator), bias=bias)
     if model == "gin":
         return nn.GINConv(mlp(f, g, bias), "sum")
     if aggregator in ("sum", "max"):
@@ -124,11 +129,24 @@ NAMES = {
             "mlp.1.weight": "nn.2.weight", "mlp.1.bias": "nn.2.bias"},
     "pyg-gat": {"weight": "lin.weight", "attention.source": "att_src", "attention.target": "att_dst", "bias": "bias"},
     "dgl-gat": {"weight": "fc.weight", "attention.source": "attn_l", "attention.target": "attn_r", "bias": "bias"},
+    "pyg-sgc": {"weight": "lin.weight", "bias": "lin.bias"},
+    "dgl-sgc": {"weight": "fc.weight", "bias": "fc.bias"},
     "dgl": {"neighbour.weight": "fc_neigh.weight", "bias": "bias", "self.weight": "fc_self.weight",
             "pool.weight": "fc_pool.weight", "pool.bias": "fc_pool.bias", "mlp.0.weight": "apply_func.0.weight",
             "mlp.0.bias": "apply_func.0.bias", "mlp.1.weight": "apply_func.2.weight",
             "mlp.1.bias": "apply_func.2.bias"},
 }
+
+
+def given(graph, framework, as_csr=False):
+    """The graph as a framework takes it."""
+    if framework == "pyg":
+        return graph.csr() if as_csr else graph.edge_index()
+    import dgl
+
+    made = dgl.graph(tuple(graph.edge_index()), num_nodes=graph.n)
+    made.create_formats_()
+    return made
 
 
 class Network(torch.nn.Module):
@@ -139,13 +157,7 @@ class Network(torch.nn.Module):
         last = len(widths) - 1
         self.layers = torch.nn.ModuleList(make(model, aggregator, widths[l - 1], widths[l], bias, l == last)
                                           for l in range(1, last + 1))
-        if framework == "pyg":
-            self.graph = graph.csr() if as_csr else graph.edge_index()
-        else:
-            import dgl
-
-            self.graph = dgl.graph(tuple(graph.edge_index()), num_nodes=graph.n)
-            self.graph.create_formats_()
+        self.graph = given(graph, framework, as_csr)
 
     def forward(self, x, dropout=0.0):
         for l, layer in enumerate(self.layers):
@@ -163,7 +175,7 @@ class Network(torch.nn.Module):
         found = {}
         for l, layer in enumerate(self.layers, 1):
             parameters = dict(layer.named_parameters())
-            of = self.framework + ("-gat" if self.model == "gat" else "")
+            of = self.framework + (f"-{self.model}" if self.model in ("gat", "sgc") else "")
             names = {**NAMES[of], **({"bias": "fc_self.bias"} if "fc_self.bias" in parameters else {})}
             for ours, theirs in names.items():
                 if theirs in parameters:
@@ -194,16 +206,10 @@ class Compared(Network):
         self.last = torch.nn.Linear(widths[1], widths[-1], bias=bias)
         if framework == "pyg":
             import torch_geometric.nn as nn
-
-            self.layers = torch.nn.ModuleList(nn.AGNNConv() for _ in range(layers))
-            self.graph = graph.edge_index()
         else:
-            import dgl
             import dgl.nn as nn
-
-            self.layers = torch.nn.ModuleList(nn.AGNNConv() for _ in range(layers))
-            self.graph = dgl.graph(tuple(graph.edge_index()), num_nodes=graph.n)
-            self.graph.create_formats_()
+        self.layers = torch.nn.ModuleList(nn.AGNNConv() for _ in range(layers))
+        self.graph = given(graph, framework)
 
     def forward(self, x, dropout=0.0):
         x = torch.relu(self.first(torch.nn.functional.dropout(x, dropout, self.training)))
@@ -216,6 +222,36 @@ class Compared(Network):
         for name, layer in (("1.embedding", self.first), (f"{len(self.layers)}.output", self.last)):
             found |= {f"layers.{name}.{key}": value for key, value in layer.named_parameters()}
         return found
+
+
+class Predicted(Network):
+    """APPNP: linear maps, and one propagation behind the last."""
+
+    def __init__(self, framework, hops, teleport, widths, bias, graph):
+        torch.nn.Module.__init__(self)
+        self.framework, self.model = framework, "appnp"
+        self.maps = torch.nn.ModuleList(torch.nn.Linear(f, g, bias=bias) for f, g in zip(widths, widths[1:]))
+        if framework == "pyg":
+            import torch_geometric.nn as nn
+
+            self.propagation = nn.APPNP(hops, teleport)
+        else:
+            import dgl.nn as nn
+
+            self.propagation = nn.APPNPConv(hops, teleport)
+        self.graph = given(graph, framework)
+
+    def forward(self, x, dropout=0.0):
+        for k, linear in enumerate(self.maps):
+            x = linear(torch.nn.functional.dropout(x, dropout, self.training))
+            if k + 1 < len(self.maps):
+                x = torch.relu(x)
+        return self.propagation(x, self.graph) if self.framework == "pyg" else self.propagation(self.graph, x)
+
+    def named(self):
+        names = [*(f"layers.1.input.{k}" for k in range(len(self.maps) - 1)), "layers.1"]
+        return {f"{name}.{key}": value for name, linear in zip(names, self.maps)
+                for key, value in linear.named_parameters()}
 
 
 def adam(network, learning_rate, decay, everywhere=False):
@@ -260,18 +296,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("framework", choices=["pyg", "dgl"])
     parser.add_argument("mode", choices=["logits", "steps", "accuracy", "attention", "speed"])
-    parser.add_argument("model", help="gin, agnn, sage:AGGREGATOR or gat:HEADSxOUTPUT_HEADS")
+    parser.add_argument("model", help="gin, agnn, sage:AGGREGATOR, gat:HEADSxOUTPUT_HEADS, sgc:HOPS or "
+                        "appnp:HOPSxTELEPORT")
     parser.add_argument("data")
     parser.add_argument("--weights")
     parser.add_argument("--against")
     parser.add_argument("--widths", type=lambda text: [int(part) for part in text.split(",")])
     parser.add_argument("--hidden", type=int, default=16)
+    parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--bias", action="store_true")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--dropout", type=float, default=0)
     parser.add_argument("--learning-rate", type=float, default=0.01)
     parser.add_argument("--weight-decay", type=float, default=5e-4)
+    parser.add_argument("--decay-all", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -282,12 +321,16 @@ def main():
     data = numpy.load(options.data)
     x, y = torch.from_numpy(data["x"]), torch.from_numpy(data["y"].astype(numpy.int64))
     training, test = torch.from_numpy(data["train_idx"]), torch.from_numpy(data["test_idx"])
-    widths = options.widths or [x.shape[1], options.hidden, int(y.max()) + 1]
-    # For GCN's aggregator DGL adds the vertex itself; for attention PyTorch Geometric does.
-    loops = options.framework == ("dgl" if model in ("gat", "agnn") else "pyg")
-    graph = Graph(data, loops=loops and (aggregator == "gcn" or model in ("gat", "agnn")))
+    widths = options.widths or [x.shape[1], *[options.hidden] * (options.layers - 1), int(y.max()) + 1]
+    # For GCN's aggregator DGL adds the vertex itself; for attention and propagation PyTorch Geometric does.
+    looped = model in ("gat", "agnn", "sgc", "appnp")
+    loops = options.framework == ("dgl" if looped else "pyg")
+    graph = Graph(data, loops=loops and (aggregator == "gcn" or looped))
     if model == "agnn":
         network = Compared(options.framework, len(widths) - 1, widths, options.bias, graph)
+    elif model == "appnp":
+        hops, teleport = aggregator.split("x")
+        network = Predicted(options.framework, int(hops), float(teleport), widths, options.bias, graph)
     else:
         network = Network(options.framework, model, aggregator, widths, options.bias, graph,
                           as_csr=options.mode == "speed" and aggregator != "pool" and model != "gat")
@@ -318,7 +361,7 @@ def main():
         for seed in range(options.seeds):
             torch.manual_seed(seed)
             network.reset()
-            optimizer = adam(network, options.learning_rate, options.weight_decay)
+            optimizer = adam(network, options.learning_rate, options.weight_decay, everywhere=options.decay_all)
             for _ in range(options.epochs):
                 epoch(network, optimizer, x, y, training, options.dropout)
             network.eval()

@@ -37,15 +37,21 @@ VARIANTS = {
     "gat": ("gat", "", True, "elu", False, False, None),
     "gat_averaged_residual": ("gat", "", True, "relu", True, False, None),
     "agnn": ("agnn", "", True, "elu", False, False, None),
+    "sgc": ("sgc", "", True, "relu", False, False, None),
+    "appnp": ("appnp", "", True, "relu", False, False, None),
+    "appnp_residual_elu": ("appnp", "", False, "elu", True, False, None),
 }
 # of agnn, whose layers have the same columns
 COMPARED_WIDTHS = [5, 7, 7, 4]
 # name: heads of hidden layers, of the last, whether the former are averaged, slope, widths that heads share
 HEADS = {"gat": (3, 1, False, 0.2, [5, 6, 9, 4]), "gat_averaged_residual": (4, 2, True, 0.5, WIDTHS)}
+# name: hops, teleport; those of the last are the defaults
+PROPAGATION = {"sgc": (3, 0.0), "appnp": (3, 0.25), "appnp_residual_elu": (10, 0.1)}
+SYMMETRIC = ("gcn", "sgc", "appnp")  # models whose entries of A have the degrees of both ends
 
 
 def edges_of(model, aggregator, epsilon):
-    loops = model in ("gcn", "gat", "agnn") or aggregator == "gcn" or (model == "gin" and epsilon is None)
+    loops = model in (*SYMMETRIC, "gat", "agnn") or aggregator == "gcn" or (model == "gin" and epsilon is None)
     return EDGES + LOOPS if loops else EDGES
 
 
@@ -53,7 +59,7 @@ def entries(model, aggregator, edges):
     """The entry of A for each edge."""
     out_degree = torch.tensor([sum(u == v for u, _ in edges) for v in range(VERTICES)], dtype=torch.float64)
     in_degree = torch.tensor([sum(u == v for _, u in edges) for v in range(VERTICES)], dtype=torch.float64)
-    if model == "gcn":
+    if model in SYMMETRIC:
         return [1 / torch.sqrt(out_degree[u] * in_degree[v]) for u, v in edges]
     if aggregator in ("mean", "gcn"):
         return [1 / in_degree[v] for _, v in edges]
@@ -63,6 +69,7 @@ def entries(model, aggregator, edges):
 class Network:
     def __init__(self, name, variant, uniform):
         self.heads = HEADS.get(name)
+        self.hops, self.teleport = PROPAGATION.get(name, (1, 0.0))
         self.widths = self.heads[-1] if self.heads else COMPARED_WIDTHS if name == "agnn" else WIDTHS
         self.model, self.aggregator, self.bias, activation, self.residual, self.jk, self.epsilon = variant
         self.activation = ACTIVATIONS[activation]
@@ -88,6 +95,13 @@ class Network:
         for (u, v), entry in zip(self.edges, self.entries):
             rows[v] = rows[v] + entry * h[u]
         return torch.stack(rows)
+
+    def propagated(self, h):
+        """Gasteiger et al. 2019, eq. 5; without a teleport Wu et al. 2019, eq. 8."""
+        x = h
+        for _ in range(self.hops):
+            x = (1 - self.teleport) * self.sums(x) + self.teleport * h
+        return x
 
     def maxima(self, h):
         rows = []
@@ -135,6 +149,10 @@ class Network:
             return self.attention(h, columns, name, last)
         if self.model == "gcn":
             return self.linear(self.sums(h), columns, name)
+        if self.model == "sgc":
+            return self.linear(self.propagated(h), columns, name)
+        if self.model == "appnp":
+            return self.propagated(self.biased(self.linear(h, columns, name), name))
         if self.model == "gin":
             sums = self.sums(h)
             if self.epsilon is not None:
@@ -161,7 +179,8 @@ class Network:
             z = self.layer(h, columns, name, last)
             if self.residual:
                 z = z + (h if h.shape[1] == columns else self.linear(h, columns, name + "residual."))
-            z = self.biased(z, name + ("mlp.1." if self.model == "gin" else ""))
+            if self.model != "appnp":  # its biases propagate
+                z = self.biased(z, name + ("mlp.1." if self.model == "gin" else ""))
             if last and not self.jk:
                 return z
             h = self.activation(z)

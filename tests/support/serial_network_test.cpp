@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "tests/support/compare.hpp"
 #include "tests/support/golden.hpp"
@@ -249,6 +250,13 @@ std::pair<const char*, ModelRecord> attending(const char* name, ModelRecord made
     return {name, made};
 }
 
+std::pair<const char*, ModelRecord> propagating(std::pair<const char*, ModelRecord> made, int hops,
+                                                std::optional<double> teleport = {}) {
+    made.second.hops = hops;
+    made.second.teleport = teleport;
+    return made;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Variants, SerialModel,
     ::testing::Values(attending("gat", attention_record(3, 1, false, 0.2), Activation::elu, false),
@@ -259,7 +267,10 @@ INSTANTIATE_TEST_SUITE_P(
                       variant("gin", "gin", "", true), variant("gin_trained", "gin", "", false),
                       variant("gcn_residual_elu", "gcn", "", true, Activation::elu, true),
                       variant("gcn_jk_leaky_relu", "gcn", "", true, Activation::leaky_relu, false, true),
-                      variant("sage_pool_residual_jk_elu", "sage", "pool", true, Activation::elu, true, true)),
+                      variant("sage_pool_residual_jk_elu", "sage", "pool", true, Activation::elu, true, true),
+                      propagating(variant("sgc", "sgc", "", true), 3),
+                      propagating(variant("appnp", "appnp", "", true), 3, 0.25),
+                      variant("appnp_residual_elu", "appnp", "", false, Activation::elu, true)),
     [](const auto& instance) { return instance.param.first; });
 
 }  // namespace

@@ -242,6 +242,23 @@ TEST(Sites, OfModelsThatPropagate) {
     EXPECT_EQ(widths_of(appnp), (std::vector<std::int64_t>{7, 7}));
 }
 
+// Weights decay unless a run says otherwise where they read the features.
+TEST(Models, TheFirstMapOfTheFeaturesDecays) {
+    const auto decaying = [](const ModelRecord& model) {
+        std::string names;
+        for (const Parameter& parameter : models::build(model).parameters) {
+            if (parameter.decays) names += parameter.name + " ";
+        }
+        return names;
+    };
+    ModelRecord model = record("sage", {8, 4, 2});
+    EXPECT_EQ(decaying(model), "layers.1.neighbour.weight layers.1.self.weight ");
+    model.pre = {6, 5};
+    EXPECT_EQ(decaying(model), "layers.1.input.0.weight ");
+    EXPECT_EQ(decaying(models::with_widths(record("appnp", {}), {8, 4, 2})), "layers.1.input.0.weight ");
+    EXPECT_EQ(decaying(record("appnp", {8, 2})), "layers.1.weight ");
+}
+
 // Each hop is a product of its own, which the next one reads, and a linear map of the last layer.
 TEST(Sites, OfASign) {
     ModelRecord model = record("sign", {16, 16, 16, 7});
