@@ -15,6 +15,7 @@ int usual_layers(std::string_view name) {
 }
 
 ModelRecord with_widths(ModelRecord model, const std::vector<std::int64_t>& widths) {
+    const int hops = with_defaults(model).hops;
     model.widths = widths;
     const Model* const found = known_model(model.name);
     if (found == nullptr || found->maps == Model::Maps::in_layers || widths.size() < 2) return model;
@@ -22,7 +23,7 @@ ModelRecord with_widths(ModelRecord model, const std::vector<std::int64_t>& widt
     std::vector<std::int64_t>& inner = before ? model.pre : model.post;
     inner.insert(inner.end(), widths.begin() + 1, widths.end() - 1);
     model.pre_activation = before && (model.pre_activation || widths.size() > 2);
-    model.widths.assign(before ? 1 : static_cast<std::size_t>(with_defaults(model).hops), widths.front());
+    model.widths.assign(before ? 1 : static_cast<std::size_t>(hops), widths.front());
     model.widths.push_back(widths.back());
     return model;
 }
@@ -50,7 +51,9 @@ ModelRecord with_defaults(ModelRecord model) {
         model.slope = model.slope.value_or(Heads{}.slope);
     }
     if (teleports(model)) model.teleport = model.teleport.value_or(0.1);
-    if (propagates(model) && model.hops == 0) model.hops = teleports(model) ? 10 : 2;
+    const bool hops_are_layers = model.name == "sign" && model.widths.size() > 1;
+    const int usual = hops_are_layers ? static_cast<int>(model.widths.size()) - 1 : teleports(model) ? 10 : 2;
+    if (propagates(model) && model.hops == 0) model.hops = usual;
     return model;
 }
 

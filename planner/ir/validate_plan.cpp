@@ -83,9 +83,11 @@ void validate(const Tensor& tensor, const ProblemRecord& problem, const std::str
 
 void validate(const Schedule& schedule, const ProblemRecord& problem, const std::string& where) {
     const Numbering& numbering = schedule.numbering;
+    // Each layer aggregates once, or as often as the model has hops.
     const int layers = static_cast<int>(problem.model.widths.size()) - 1;
-    if (numbering.loss_layers < 0 || numbering.loss_layers % layers != 0 || numbering.loss_layers / layers > max_hops)
-        refuse(where + ".numbering.loss_layers", "must be 0, or how often the layers aggregate");
+    const int hops = layers * std::max(1, problem.model.hops);
+    if (numbering.loss_layers != 0 && numbering.loss_layers != layers && numbering.loss_layers != hops)
+        refuse(where + ".numbering.loss_layers", "must be 0 or the number of layers, or of their hops");
     if (numbering.parts < 0 || numbering.parts > max_ranks) {
         refuse(where + ".numbering.parts", "must be 0.." + std::to_string(max_ranks));
     }

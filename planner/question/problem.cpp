@@ -47,6 +47,8 @@ Problem make_problem(ProblemRecord question, std::shared_ptr<const GraphStats> g
                      std::optional<Normalisation> normalisation) {
     ensure(graph != nullptr, "make_problem needs a graph");
     question.model.aggregator = models::find(question.model.name, question.model.aggregator).name;
+    const ModelRecord defaults = models::with_defaults(question.model);
+    question.model.hops = defaults.hops, question.model.teleport = defaults.teleport;
     const models::MatrixForm form = models::matrix_of(question.model, normalisation);
     GraphRecord& record = question.graph;
     record.vertices = graph->vertices();

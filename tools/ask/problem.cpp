@@ -255,8 +255,6 @@ ReadGraph read_graph(const Shape& shape, const GraphReading& reading, const Netw
     ProblemRecord& record = graph.record;
     record.task = network.task;
     record.model = network.model;
-    const ModelRecord defaults = models::with_defaults(network.model);
-    record.model.hops = defaults.hops, record.model.teleport = defaults.teleport;
     graph.loss = network.loss;
     record.model.aggregator = models::find(record.model.name, record.model.aggregator).name;
     record.fanout = fanout_of(network, shape);

@@ -462,7 +462,8 @@ TEST(Plan, MeaningIsValidated) {
     refused("/configuration/kept", {"T2"}, "configuration.kept: does not follow from the other keys");
     refused("/configuration/forward", "SS", "plan.json: candidates[0].configuration");
     refused("/schedule/tensors/12/columns", 5, "plan.json: step forward.gemm: operand shapes do not fit");
-    refused("/schedule/numbering/loss_layers", 2, "numbering.loss_layers: must be 0 or the number of layers");
+    refused("/schedule/numbering/loss_layers", 2,
+            "numbering.loss_layers: must be 0 or the number of layers, or of their hops");
     refused("/schedule/spaces/0/rows", 8, "its size is not that of its space");
     refused("/schedule/spaces/1/needed_of", 2, "'needed.1' is of rows that the numbering does not put first");
     refused("/schedule/spaces/0/needed_of", 1, "all vertices must come first");

@@ -35,8 +35,7 @@ ModelRecord model_of(const std::string& name, const std::string& aggregator = ""
 
 const std::vector<ModelRecord>& models() {
     static const std::vector<ModelRecord> all{model_of("gcn"), model_of("sage", "mean"), model_of("sage", "max"),
-                                              model_of("gin"), model_of("gat", "", 2),   model_of("agnn"),
-                                              model_of("sgc"), model_of("appnp")};
+                                              model_of("gin"), model_of("gat", "", 2),   model_of("agnn")};
     return all;
 }
 
