@@ -1,6 +1,9 @@
 #include "models/settings.hpp"
 
+#include <gnnplan/base/error.hpp>
+
 #include <algorithm>
+#include <utility>
 
 namespace gnnplan::models {
 
@@ -14,17 +17,43 @@ int usual_layers(std::string_view name) {
     return model == nullptr ? 2 : model->linear_maps;
 }
 
+namespace {
+
+// Of a model whose widths say which maps stand behind its layers.
+void check_own_maps(const ModelRecord& model) {
+    if (!model.post.empty())
+        throw Error(ErrorCode::usage, model.name + " has linear maps of its own", "`post`",
+                    "say `layers` and `hidden`");
+    if (model.jk != JumpingKnowledge::none)
+        throw Error(ErrorCode::usage, model.name + " has a linear map of each hop", "`jk`", "leave it out");
+}
+
+}  // namespace
+
 ModelRecord with_widths(ModelRecord model, const std::vector<std::int64_t>& widths) {
     const int hops = with_defaults(model).hops;
     model.widths = widths;
     const Model* const found = known_model(model.name);
     if (found == nullptr || found->maps == Model::Maps::in_layers || widths.size() < 2) return model;
     const bool before = found->maps == Model::Maps::before;
+    if (!before) check_own_maps(model);
     std::vector<std::int64_t>& inner = before ? model.pre : model.post;
     inner.insert(inner.end(), widths.begin() + 1, widths.end() - 1);
-    model.pre_activation = before && (model.pre_activation || widths.size() > 2);
+    model.pre_activation = model.pre_activation || (before && widths.size() > 2);
     model.widths.assign(before ? 1 : static_cast<std::size_t>(hops), widths.front());
     model.widths.push_back(widths.back());
+    return model;
+}
+
+ModelRecord as_asked(ModelRecord model) {
+    const Model* const found = known_model(model.name);
+    if (found == nullptr || found->maps == Model::Maps::in_layers || model.widths.size() < 2) return model;
+    const bool before = found->maps == Model::Maps::before;
+    std::vector<std::int64_t> widths = std::exchange(before ? model.pre : model.post, {});
+    widths.insert(widths.begin(), model.widths.front());
+    widths.push_back(model.widths.back());
+    model.widths = std::move(widths);
+    model.pre_activation = model.pre_activation && !before;
     return model;
 }
 

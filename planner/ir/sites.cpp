@@ -20,7 +20,10 @@ std::optional<OnlyOrders> Site::only_orders() const {
 
 std::string_view Site::why_one_order() const {
     switch (reduce) {
-        case Reduce::sum: return maps() ? "" : "propagates what linear maps have made, and has none of its own";
+        case Reduce::sum:
+            return maps() ? ""
+                          : "aggregates alone: the linear maps of "
+                            "its model stand before or behind it";
         case Reduce::max: return "takes maxima, which are no sums";
         case Reduce::attention: return "attends to what its weights have made of the features";
         case Reduce::cosine: return "weighs edges by cosines, and has no linear map";

@@ -82,6 +82,9 @@ Configuration differentiated(const Space& space, const Configuration& chosen, co
     }
     if (!space.model.orders_backward(1)) choices.front().backward = Order::none;
     choices.front().constant_input = chosen.constant_input;
+    // Sums of the features alone are made before training: both libraries' SIGN has them in its data.
+    const bool in_data = space.model.of_features(space.model.products.front());
+    choices.front().cached_aggregation = in_data && chosen.constant_input && space.model.trains();
     ConfigurationFrame frame{{Sharing::replicated, grid}};
     frame.switches = Pins().unsearched(grid.x);
     frame.trains = space.model.trains();

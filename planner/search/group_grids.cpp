@@ -27,6 +27,12 @@ std::vector<Distribution> grid_of_groups(const Space& space) {
     const Distribution parts_of_sums{Sharing::cut, grid};
     const std::optional<std::string_view> no_sums = why_not_on(space.model, parts_of_sums, AttentionScores::recompute);
     if (options.delay && no_sums) refuse(std::string(*no_sums), "`inexact`", "`inexact 0c` works with every model");
+    const bool once = std::ranges::all_of(space.model.products, [&](int product) {
+        return space.model.at(product).maps() && !space.model.at(product).propagates();
+    });
+    if (options.delay.value_or(0) > 0 && !once)
+        refuse("late sums are of layers that aggregate once, beside a linear map", "`inexact`",
+               "`inexact cd:0` has them in time, and 0c has none");
     const Orders sparse_first(space.depth(), Order::sparse_first);
     if (options.delay.value_or(0) > 0 && options.forward.value_or(sparse_first) != sparse_first)
         refuse("late sums are of what layers read", "`forward`", "leave it out: the sparse matrix comes first");

@@ -44,7 +44,7 @@ std::vector<TinyGraph> graphs_of(int groups, bool symmetric) {
     std::vector<TinyGraph> all;
     for (int i = 0; i < groups; ++i) {
         const std::int64_t vertices = i == 1 ? 3 : 11 + 8 * i;
-        const auto seed = static_cast<std::uint64_t>(30 + i);
+        const auto seed = 30 + static_cast<std::uint64_t>(i);
         all.push_back(symmetric ? random_symmetric(vertices, 4, features, classes, seed)
                                 : random_directed(vertices, 4, features, classes, seed));
     }

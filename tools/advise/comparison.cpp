@@ -109,9 +109,11 @@ std::vector<Compared> compare_kinds(const Side& a, const Side& b, const auto& va
     return compared;
 }
 
-std::optional<double> loading_of(const Prediction& predicted) {
-    if (predicted.loading == LoadingSeconds()) return std::nullopt;
-    return predicted.loading.total() + predicted.setup_seconds;
+void take_prediction(const Prediction& predicted, Side& side) {
+    side.predicted_seconds = predicted.epoch_seconds;
+    side.kept_seconds = predicted.kept_seconds;
+    if (predicted.loading != LoadingSeconds())
+        side.loading_seconds = predicted.loading.total() + predicted.setup_seconds;
 }
 
 }  // namespace
@@ -140,8 +142,7 @@ Side side_of(const Plan& plan) {
     side.other_results = other_results(chosen.configuration);
     side.configuration.insert(side.configuration.begin(),
                               {"candidate", fmt::format("1 of {}", plan.candidates.size())});
-    side.predicted_seconds = chosen.predicted.epoch_seconds;
-    side.loading_seconds = loading_of(chosen.predicted);
+    take_prediction(chosen.predicted, side);
     side.total_bytes = chosen.predicted.total_bytes;
     side.max_rank_bytes = chosen.predicted.max_rank_bytes;
     side.peak_bytes = chosen.predicted.peak_bytes_per_rank;
@@ -176,8 +177,7 @@ Side side_of(const RunReport& report) {
     side.configuration = configuration_of(report.configuration);
     side.other_results = other_results(report.configuration);
     side.configuration.insert(side.configuration.begin(), {"candidate", fmt::format("{}", report.chosen + 1)});
-    side.predicted_seconds = report.predicted.epoch_seconds;
-    side.loading_seconds = loading_of(report.predicted);
+    take_prediction(report.predicted, side);
     side.measured_seconds = report.measured.epoch_seconds;
     side.total_bytes = report.measured.total_bytes;
     side.max_rank_bytes = report.measured.max_rank_bytes;

@@ -33,8 +33,9 @@ struct Side {
     std::string other_results;                                       // other_results() of the configuration
     std::optional<double> predicted_seconds, measured_seconds;       // of an epoch, or of a pass
     std::optional<double>
-        loading_seconds;  // predicted of what comes before the pass of an inference, where it is known
-    double ranked_seconds() const { return predicted_seconds.value_or(0) + loading_seconds.value_or(0); }
+        loading_seconds;      // predicted of what comes before the pass of an inference, where it is known
+    double kept_seconds = 0;  // predicted: an epoch's share of what is made once for all of them
+    double ranked_seconds() const { return predicted_seconds.value_or(0) + loading_seconds.value_or(0) + kept_seconds; }
     std::int64_t total_bytes = 0, max_rank_bytes = 0, peak_bytes = 0;
     std::map<std::string, KindCost> kinds;
     std::optional<Machine> machine;  // that predictions are for; a run report does not say

@@ -3,9 +3,11 @@
 #include "planner/cost/likely.hpp"
 #include "tools/advise/evidence.hpp"
 #include "tools/text/format.hpp"
+#include "tools/text/model_text.hpp"
 #include "tools/text/option_names.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
+#include <gnnplan/models.hpp>
 
 #include <fmt/format.h>
 
@@ -24,6 +26,11 @@ std::string widths_text(const std::vector<std::int64_t>& widths) {
         at = many ? end : at + 1;
     }
     return fmt::format("{}", fmt::join(parts, "-"));
+}
+
+std::string network_text(const ModelRecord& model, bool with_widths) {
+    const ModelRecord asked = models::as_asked(model);
+    return model_text(asked) + (with_widths ? " " + widths_text(asked.widths) : "");
 }
 
 std::string machine_line(const Machine& machine) {

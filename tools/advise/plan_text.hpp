@@ -24,6 +24,8 @@ std::string graph_line(const ProblemRecord& problem);
 
 // "602-(99 x 128)-41"
 std::string widths_text(const std::vector<std::int64_t>& widths);
+// "appnp, 10 hops, teleport 0.1 1433-64-7", with the widths that were asked for, or without.
+std::string network_text(const ModelRecord& model, bool with_widths = true);
 
 // "needs 1.2 GiB of 900 MB (858 MiB) per rank, fits on 4 ranks"
 std::string infeasible_text(const Infeasible& infeasible);

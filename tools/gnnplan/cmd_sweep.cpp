@@ -121,8 +121,8 @@ std::string model_line(const ProblemRecord& problem, const Sweep& sweep) {
         std::initializer_list<const char*>{"features", "hidden", "classes", "layers", "graph", "case"},
         [&](const char* name) { return sweep.varies(name); });
     const std::string models = each_text(sweep, "model");
-    return fmt::format("{}{}{}, {}", models.empty() ? model_text(problem.model) : models,
-                       widths_vary ? "" : " " + widths_text(problem.model.widths), loss_text(problem.model),
+    return fmt::format("{}{}, {}", models.empty() ? network_text(problem.model, !widths_vary) : models,
+                       loss_text(problem.model),
                        problem.task == Task::infer                               ? "inference"
                        : problem.batches && problem.batches->sampling.has_pool() ? "training on batches"
                                                                                  : "training");

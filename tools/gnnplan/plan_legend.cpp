@@ -29,7 +29,9 @@ struct Word {
 
 std::vector<Word> words_of_cells() {
     std::vector<Word> words{
-        {{"ÂX once", "made before training, so features must not change (no dropout on them)"},
+        {{"ÂX once",
+          "made before training, so features must not change (no dropout on them); ratios count it by its share of the "
+          "epochs"},
          [](const Configuration& c) { return c.cached_aggregation; }},
         {{"keep", "for the backward pass, not made again"}, keeps_for_backward},
     };

@@ -118,7 +118,8 @@ public:
             if (a.choice.key != "baseline") continue;
             if (!std::exchange(titled, true)) table.add_title("the defaults of frameworks");
             const char* who = a.choice.value == "pyg" ? "PyTorch Geometric" : "DGL";
-            const bool could_keep = selection_.ranked.front().configuration.cached_aggregation;
+            const bool could_keep =
+                selection_.ranked.front().configuration.cached_aggregation && !a.configuration.cached_aggregation;
             table.add(cells("", "-", a.configuration, a.predicted,
                             fmt::format("as {}{}", who, could_keep ? ": no ÂX once" : "")));
         }
@@ -169,8 +170,8 @@ std::string plan_header(const ProblemRecord& problem, const Machine& machine, co
     search += over > 0 ? fmt::format(", {} over memory", format_count(over)) : ", none over memory";
     const std::string buffer = buffer_text(selection.plan);
     return answer_line(selection) + labelled("graph", graph_line(problem)) +
-           labelled("model", fmt::format("{} {}{}, {}", model_text(problem.model), widths_text(problem.model.widths),
-                                         loss_text(problem.model), ranks_text(problem.ranks, machine))) +
+           labelled("model", fmt::format("{}{}, {}", network_text(problem.model), loss_text(problem.model),
+                                         ranks_text(problem.ranks, machine))) +
            labelled("machine", fmt::format("{} per rank   {}", memory_allowed(selection), machine_line(machine))) +
            labelled("search", search) + (buffer.empty() ? "" : labelled("buffers", buffer));
 }

@@ -151,8 +151,8 @@ void add_preparation_flags(CLI::App& command, PreparationFlags& flags) {
     command.add_flag(
         "--edge-weights", flags.edge_weights,
         "Read a weight of every edge: the third column of an edge list, the values of a Matrix Market "
-        "file, edge_weight of an .npz, or raw/edge-feat.csv of an OGB folder (gcn, gin, and sage with mean, sum or "
-        "gcn)");
+        "file, edge_weight of an .npz, or raw/edge-feat.csv of an OGB folder (gcn, gin, sgc, appnp, sign, and sage "
+        "with mean, sum or gcn)");
     command
         .add_option("--split", flags.split,
                     "Take this split, where the data has several: a folder of split/, or a column of masks, from 0")

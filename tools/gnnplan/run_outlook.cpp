@@ -14,17 +14,23 @@
 namespace gnnplan::tools {
 namespace {
 
-// From how many epochs on making something once, for all of them, is faster than the best that does not.
+// From which epoch on making something once, for all of them, is faster than making it in each: of a plan that does, or
+// of one that is for fewer of them.
 std::string kept_text(const Plan& plan) {
     const Candidate& chosen = plan.candidates.front();
-    const auto other = std::ranges::find_if(plan.alternatives,
-                                            [](const Alternative& a) { return a.choice.key == "cached_aggregation"; });
-    if (!chosen.configuration.cached_aggregation || other == plan.alternatives.end()) return "";
-    const double once = chosen.predicted.kept_seconds * static_cast<double>(plan.problem.run.epochs);
-    const double saved = other->predicted.epoch_seconds - chosen.predicted.epoch_seconds;
+    const bool keeps = chosen.configuration.cached_aggregation;
+    const auto other = std::ranges::find_if(plan.alternatives, [&](const Alternative& a) {
+        const bool same_network = a.choice.key == "cached_aggregation" || a.choice.key == "forward";
+        return same_network && a.configuration.cached_aggregation != keeps;
+    });
+    if (other == plan.alternatives.end()) return "";
+    const Prediction& kept = keeps ? chosen.predicted : other->predicted;
+    const Prediction& made = keeps ? other->predicted : chosen.predicted;
+    const double once = kept.kept_seconds * static_cast<double>(plan.problem.run.epochs);
+    const double saved = made.epoch_seconds - kept.epoch_seconds;
     if (saved <= 0) return "";
-    return fmt::format(" (ÂX once, {}, pays from epoch {} on)", format_seconds(once, plan.machine),
-                       format_count(static_cast<std::int64_t>(once / saved) + 1));
+    return fmt::format("; ÂX once, {}, {} from epoch {} on", format_seconds(once, plan.machine),
+                       keeps ? "pays" : "would pay", format_count(static_cast<std::int64_t>(once / saved) + 1));
 }
 
 std::string time_line(const Plan& plan) {
@@ -41,10 +47,10 @@ std::string time_line(const Plan& plan) {
                    : fmt::format("evaluation {} ({} x {}, every {})", seconds(count * one), count, seconds(one),
                                  every == 1 ? "epoch" : fmt::format("{} epochs", format_count(every)));
     return labelled("run",
-                    fmt::format("{} epochs: training {}, {}{}; {} in all, without loading and preparing the data",
+                    fmt::format("{} epochs: training {}, {}{}; {} in all, without loading and preparing the data{}",
                                 format_count(run.epochs), seconds(training), evaluation,
-                                setup > 0 ? fmt::format(", one-time setup {}{}", seconds(setup), kept_text(plan)) : "",
-                                seconds(setup + training + count * one)));
+                                setup > 0 ? fmt::format(", one-time setup {}", seconds(setup)) : "",
+                                seconds(setup + training + count * one), kept_text(plan)));
 }
 
 std::string pass_line(const Plan& plan) {

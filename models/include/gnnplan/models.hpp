@@ -108,6 +108,9 @@ int usual_layers(std::string_view model);
 // that of its only layer.
 ModelRecord with_widths(ModelRecord model, const std::vector<std::int64_t>& widths);
 
+// The model that with_widths() made it of: maps that its widths say are in none of its own lists.
+ModelRecord as_asked(ModelRecord model);
+
 // The same model with everything said that it has by default.
 ModelRecord with_defaults(ModelRecord model);
 

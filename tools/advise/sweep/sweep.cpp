@@ -42,7 +42,7 @@ constexpr double equal_fraction = 1e-3;  // predictions closer than this are equ
 
 bool as_fast(const SweepPoint& a, const SweepPoint& b) {
     if (!a.best || !b.best) return !a.best && !b.best && a.code == b.code;
-    const double first = a.best->predicted.shown_seconds(), second = b.best->predicted.shown_seconds();
+    const double first = a.best->predicted.ranked_seconds(), second = b.best->predicted.ranked_seconds();
     return std::abs(first - second) <= equal_fraction * second;
 }
 
@@ -115,13 +115,13 @@ std::vector<RankedConfiguration> time_memory_front(const std::vector<RankedConfi
         if (r.fits) front.push_back(r);
     }
     std::stable_sort(front.begin(), front.end(), [](const RankedConfiguration& a, const RankedConfiguration& b) {
-        return std::pair(a.predicted.peak_bytes_per_rank, a.predicted.shown_seconds()) <
-               std::pair(b.predicted.peak_bytes_per_rank, b.predicted.shown_seconds());
+        return std::pair(a.predicted.peak_bytes_per_rank, a.predicted.ranked_seconds()) <
+               std::pair(b.predicted.peak_bytes_per_rank, b.predicted.ranked_seconds());
     });
     double fastest = std::numeric_limits<double>::infinity();
     std::erase_if(front, [&](const RankedConfiguration& r) {
-        if (r.predicted.shown_seconds() >= fastest) return true;
-        fastest = r.predicted.shown_seconds();
+        if (r.predicted.ranked_seconds() >= fastest) return true;
+        fastest = r.predicted.ranked_seconds();
         return false;
     });
     return front;

@@ -30,7 +30,7 @@ constexpr double sure_precision = 0.05;
 Curve curve_of(const SweepLine& line, const std::string& name) {
     Curve curve{name, {}};
     for (const SweepPoint* point : line.points) {
-        curve.seconds.push_back(point->best ? std::optional(point->best->predicted.shown_seconds()) : std::nullopt);
+        curve.seconds.push_back(point->best ? std::optional(point->best->predicted.ranked_seconds()) : std::nullopt);
     }
     return curve;
 }
@@ -75,7 +75,7 @@ public:
         for (const auto& known : plans_) {
             LinkCurve curve{known->choice, {}};
             for (const double rate : rates)
-                curve.seconds.push_back(predicted(*known, machine_at(rate)).shown_seconds());
+                curve.seconds.push_back(predicted(*known, machine_at(rate)).ranked_seconds());
             all.push_back(std::move(curve));
         }
         return all;
@@ -112,6 +112,10 @@ private:
         const GraphStats& graph = plan.numbered ? *plan.numbered : *problem.graph;
         Prediction predicted = cost::predict(plan.schedule, graph, machine, 0);
         cost::split_into_parts(plan.schedule, machine, predicted);
+        const auto epochs = static_cast<double>(problem.record.run.epochs);
+        for (std::size_t i = 0; problem.record.task == Task::train && i < plan.schedule.steps.size(); ++i) {
+            if (plan.schedule.steps[i].makes_kept()) predicted.kept_seconds += predicted.step_seconds[i] / epochs;
+        }
         if (problem.record.task == Task::infer)
             predicted.loading =
                 cost::loading_seconds(plan.schedule, graph, problem.record.graph, problem.listing, machine);

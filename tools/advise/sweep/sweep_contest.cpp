@@ -6,7 +6,7 @@
 namespace gnnplan::tools {
 namespace {
 
-double seconds_of(const SweepPoint& point) { return point.best->predicted.shown_seconds(); }
+double seconds_of(const SweepPoint& point) { return point.best->predicted.ranked_seconds(); }
 
 const SweepPoint* faster(const SweepPoint* a, const SweepPoint* b) {
     if (a == nullptr || !a->best) return b != nullptr && b->best ? b : nullptr;

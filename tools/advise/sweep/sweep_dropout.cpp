@@ -13,7 +13,7 @@
 namespace gnnplan::tools {
 namespace {
 
-double seconds_of(const RankedConfiguration& ranked) { return ranked.predicted.shown_seconds(); }
+double seconds_of(const RankedConfiguration& ranked) { return ranked.predicted.ranked_seconds(); }
 
 // "takes 1.7 to 3.7 times as long", or "is 2.9 to 3.8 times as fast"; one number where the digits are the same.
 std::string factors_text(double least, double most) {

@@ -11,7 +11,7 @@
 namespace gnnplan::tools {
 namespace {
 
-double seconds_of(const SweepPoint* point) { return point->best->predicted.shown_seconds(); }
+double seconds_of(const SweepPoint* point) { return point->best->predicted.ranked_seconds(); }
 
 bool tie(const SweepPoint& a, const SweepPoint& b, const Sweep& sweep) {
     return cost::tie(a.best->predicted, b.best->predicted, sweep.machine_of(a));
