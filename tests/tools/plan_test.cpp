@@ -380,7 +380,12 @@ TEST(Plan, OfModelsThatPropagate) {
     EXPECT_EQ(sign["post"], (std::vector<int>{64}));
     const std::string few = "plan --graph cora --ranks 4 --model sgc --epochs ";
     EXPECT_THAT(gnnplan(few + "200").out, HasSubstr("ÂX once"));
-    EXPECT_THAT(gnnplan(few + "200").out, HasSubstr("pays from epoch"));
+    EXPECT_THAT(on_one_line(gnnplan(few + "200").out),
+                ::testing::ContainsRegex("ÂX once, [0-9.]+ .s, pays from epoch"));
+    EXPECT_THAT(on_one_line(gnnplan(few + "2").out),
+                ::testing::ContainsRegex("ÂX once, [0-9.]+ .s, would pay from epoch"));
+    EXPECT_THAT(gnnplan("plan --graph cora --ranks 4 --model appnp --hidden 64 --bias").out,
+                HasSubstr("model    appnp, 10 hops, teleport 0.1 with bias 1433-64-7, 4 ranks"));
     EXPECT_THAT(gnnplan(few + "2 --brief").out, HasSubstr("transform first in layer 1"));
     const std::vector<std::pair<std::string, std::string>> refused = {
         {"--hops 2", "a layer of 'gcn' aggregates once"},
@@ -389,10 +394,14 @@ TEST(Plan, OfModelsThatPropagate) {
         {"--model appnp --teleport 2", "--teleport"},
         {"--model sgc --fanout 5", "neighbours are drawn for one sum a layer"},
         {"--model sign --pre 8", "sign aggregates the features themselves"},
+        {"--model sign --post 8", "sign has linear maps of its own"},
+        {"--model sign --jk last", "sign has a linear map of each hop"},
+        {"--model sign --pre-activation", "there is no linear map before layer 1"},
+        {"--model appnp --inexact cd:2 --ranks 4", "late sums are of layers that aggregate once"},
         {"--model sign --residual", "sign has a linear map of each hop"},
         {"--model sign --fanout 5 --task infer", "neighbours are drawn for one sum a layer"},
         {"--model sgc --fanout 5 --task infer", "neighbours are drawn for one sum a layer"},
-        {"--model appnp --bias --forward D", "propagates what linear maps have made"},
+        {"--model appnp --bias --forward D", "layer 1 aggregates alone"},
         {"--model sgc --space paper", "the paper's space covers only layers of one summing aggregation"},
     };
     for (const auto& [flags, message] : refused) {
