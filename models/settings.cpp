@@ -19,7 +19,7 @@ int usual_layers(std::string_view name) {
 
 namespace {
 
-// Of a model whose widths say which maps stand behind its layers.
+// Refuses other maps than those that a model's widths put behind its layers.
 void check_own_maps(const ModelRecord& model) {
     if (!model.post.empty())
         throw Error(ErrorCode::usage, model.name + " has linear maps of its own", "`post`",

@@ -43,6 +43,13 @@ Prediction predict(const Schedule& schedule, const GraphStats& graph, std::vecto
     return prediction;
 }
 
+void add_kept(const Schedule& schedule, std::int64_t epochs, Prediction& prediction) {
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        if (schedule.steps[i].makes_kept())
+            prediction.kept_seconds += prediction.step_seconds[i] / static_cast<double>(epochs);
+    }
+}
+
 double attention_dropout_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph,
                                  const Machine& machine, const CostedRanks& on) {
     const auto* product = std::get_if<SpmmStep>(&step.operation);

@@ -20,6 +20,9 @@ Prediction predict(const Schedule& schedule, const GraphStats& graph, const Mach
 Prediction predict(const Schedule& schedule, const GraphStats& graph, std::vector<double> step_seconds,
                    std::int64_t peak_bytes);
 
+// Adds to the prediction of training an epoch's share of what setup makes for so many of them.
+void add_kept(const Schedule& schedule, std::int64_t epochs, Prediction& prediction);
+
 // Seconds of dropping weights of attention in an epoch's step; 0 if the machine was not measured at it.
 double attention_dropout_seconds(const Schedule& schedule, const Step& step, const GraphStats& graph,
                                  const Machine& machine, const CostedRanks& on);

@@ -10,7 +10,7 @@ namespace gnnplan {
 // The product of what the site `input` makes. It is as wide as the later of the two operations.
 Site product_of(const Op& aggregation, const Op* linear, int input);
 
-// What is wrong with it; "" if nothing is.
+// Says why a site can be no product; "" if it can be one.
 std::string_view why_no_product(const Site& product);
 
 }  // namespace gnnplan

@@ -29,10 +29,7 @@ Prediction as_runs_will(const Space& space, const Schedule& schedule, const Grap
             cost::batch_seconds(*space.batches, schedule.grid, space.model.at(0).width, graph, machine);
         predicted.epoch_seconds += predicted.batch_seconds;
     }
-    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
-        const Step& step = schedule.steps[i];
-        if (step.makes_kept()) predicted.kept_seconds += space.weight_of(step) * predicted.step_seconds[i];
-    }
+    if (space.ranks_kept()) cost::add_kept(schedule, space.epochs, predicted);
     if (space.drops_attention) cost::add_attention_dropout(schedule, graph, machine, predicted);
     cost::split_into_parts(schedule, machine, predicted);
     return predicted;

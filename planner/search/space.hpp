@@ -37,11 +37,12 @@ struct Space {
     std::vector<Distribution> refused;  // grids that would be searched too if the model needed no whole neighbourhoods
     // Whether layers weigh edges by what their vertices are: by additive attention, or by comparing them.
     bool weighs_edges() const { return model.reduces_by(Reduce::attention) || model.reduces_by(Reduce::cosine); }
+    // Whether what is kept over epochs counts where training is ranked; the paper counts epochs alone.
+    bool ranks_kept() const { return model.trains() && options.space == SearchSpace::full; }
     // How much the seconds of a step count in an epoch's, by which training is ranked: one that makes what is kept over
-    // epochs by its share of these. The paper counts epochs alone.
+    // epochs by its share of these.
     double weight_of(const Step& step) const {
-        const bool full = options.space == SearchSpace::full;
-        const double share = model.trains() && full ? 1.0 / static_cast<double>(epochs) : 0;
+        const double share = ranks_kept() ? 1.0 / static_cast<double>(epochs) : 0;
         return step.phase == Phase::epoch ? 1 : step.makes_kept() ? share : 0;
     }
 };

@@ -230,9 +230,7 @@ ExpectedProblems problems_of(const Variant& variant) {
     return all;
 }
 
-bool propagates(const Variant& variant) {
-    return variant.model.name == "sgc" || variant.model.name == "sign" || variant.model.name == "appnp";
-}
+bool propagates(const Variant& variant) { return models::with_defaults(variant.model).hops > 0; }
 
 // The same for inference: two in three, unless layers propagate, draw neighbours, fewer or more of them from layer to
 // layer.

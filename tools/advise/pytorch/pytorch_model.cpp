@@ -54,7 +54,7 @@ private:
     bool is_end(int id) const { return model_.sites.back().input == id; }
     const std::string& name(int id) const { return names_[static_cast<std::size_t>(id)]; }
     std::string weight(int parameter) const { return parameter_text(model_.parameter(parameter).name); }
-    // Of a layer that aggregates several times, with all of its matrices.
+    // The matrix that a product multiplies by, or all of those where it aggregates several times.
     std::string matrix(const Site& product) const { return matrix_text(model_, product, configuration_.loss_rows); }
 
     std::string line(int id) {

@@ -112,10 +112,7 @@ private:
         const GraphStats& graph = plan.numbered ? *plan.numbered : *problem.graph;
         Prediction predicted = cost::predict(plan.schedule, graph, machine, 0);
         cost::split_into_parts(plan.schedule, machine, predicted);
-        const auto epochs = static_cast<double>(problem.record.run.epochs);
-        for (std::size_t i = 0; problem.record.task == Task::train && i < plan.schedule.steps.size(); ++i) {
-            if (plan.schedule.steps[i].makes_kept()) predicted.kept_seconds += predicted.step_seconds[i] / epochs;
-        }
+        if (problem.record.task == Task::train) cost::add_kept(plan.schedule, problem.record.run.epochs, predicted);
         if (problem.record.task == Task::infer)
             predicted.loading =
                 cost::loading_seconds(plan.schedule, graph, problem.record.graph, problem.listing, machine);

@@ -61,7 +61,7 @@ struct Site {
     int rows_of = 0;                        // its value has a row for each vertex that layer `rows_of` computes
     int columns_of = 0;                     // and as many columns as layer `columns_of` makes; -1: a width of its own
 
-    // Of a product: whether its two operations may be made in either order.
+    // Whether the two operations of a product may be made in either order.
     bool reorderable() const { return reduce == Reduce::sum && maps(); }
     // The orders of one that is not reorderable, and why, as what the layer does.
     std::optional<OnlyOrders> only_orders() const;
