@@ -194,6 +194,12 @@ struct Table {
     // c = (1 - share) * c + share * a; same shape.
     void (*blend)(float share, ConstMatrix a, Matrix c);
 
+    // c = factor * a; same shape, or the same matrix.
+    void (*scale)(float factor, ConstMatrix a, Matrix c) = nullptr;
+
+    // c(i, i) += factor, of a square matrix.
+    void (*add_identity)(float factor, Matrix c) = nullptr;
+
     // *sum = the sum of a(i, j) * b(i, j); same shape.
     void (*dot)(ConstMatrix a, ConstMatrix b, float* sum);
 

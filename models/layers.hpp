@@ -38,6 +38,14 @@ public:
         if (model_.trains_epsilon) op.parameter = parameter("e", "", ".epsilon", {1}, Init::zeros, false);
         return add(op);
     }
+    // A sum and, by the model's teleport, what has been made before layer 1: (1 - teleport) A^T H + teleport H^0.
+    int aggregate_with_initial(int of) {
+        const double teleport = with_defaults(model_).teleport.value_or(0);
+        if (teleport == 0) return aggregate(of);
+        Op op{OpKind::aggregate, {of, initial_}, width(of), layer_};
+        op.teleport = teleport;
+        return add(op);
+    }
     // Attention over what a linear map has made of `of`, the columns of all heads.
     int attend(int of, Heads heads) {
         const std::int64_t columns = width(of) / heads.count;
@@ -62,6 +70,12 @@ public:
         const bool decays = of_features || (layer_ == 1 && model_.pre.empty());
         const int id = parameter("W", part, ".weight", {width(of), columns}, Init::glorot, decays);
         return add({OpKind::linear, {of}, columns, layer_, id});
+    }
+    // H (share W + (1 - share) I).
+    int mix(int of, std::int64_t columns, double share) {
+        const int made = linear(of, columns);
+        graph_.ops.back().share = share;
+        return made;
     }
     // Nothing unless the model has biases.
     int bias(int of, const std::string& part = "") {
@@ -92,6 +106,8 @@ public:
     int input() { return add({OpKind::input, {}, model_.widths.front(), 0}); }
     // Dropout of what layer `l` reads.
     int dropout(int of, int l) { return add({OpKind::dropout, {of}, width(of), l}); }
+    // `of` is what stands before layer 1, before its dropout.
+    void begins_with(int of) { initial_ = of; }
     // Operations added from now on belong to layer `l`.
     void begin(int l) { layer_ = l; }
     OpGraph end(int logits) {
@@ -116,6 +132,7 @@ private:
     const ModelRecord& model_;
     OpGraph graph_;
     int layer_ = 0;
+    int initial_ = -1;
 };
 
 // The network around and between the layers of a model.
@@ -180,6 +197,7 @@ private:
             const std::string part = "input." + std::to_string(k);
             int value = layers_.bias(layers_.linear(read, model_.pre[k], part, k == 0), part);
             if (model_.pre_activation || k + 1 < model_.pre.size()) value = layers_.activate(value);
+            layers_.begins_with(value);
             read = layers_.dropout(value, ++key);
         }
         return read;

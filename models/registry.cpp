@@ -43,6 +43,11 @@ const std::vector<Model>& registry() {
          {{"", {}, sign}},
          2,
          Model::Maps::behind},
+        {"gcnii",
+         "graph convolutional network with initial residual and identity mapping (Chen et al. 2020)",
+         {{"", {}, gcnii}},
+         2,
+         Model::Maps::around},
     };
     return models;
 }
@@ -102,9 +107,14 @@ void check_propagation(const ModelRecord& model) {
         throw Error(ErrorCode::usage, "must be 1 to " + std::to_string(max_hops), "`hops`");
     if (model.teleport && !teleports(model))
         throw Error(ErrorCode::usage, "the model '" + model.name + "' does not teleport", "`teleport`",
-                    "only appnp does");
+                    "only appnp and gcnii do");
     if (model.teleport && !(*model.teleport >= 0 && *model.teleport <= 1))
         throw Error(ErrorCode::usage, "must be 0 to 1", "`teleport`", "0.1 is usual");
+    if (model.theta && !has_theta(model))
+        throw Error(ErrorCode::usage, "the model '" + model.name + "' has no identity in its weights", "`theta`",
+                    "only gcnii has");
+    if (model.theta && !(*model.theta > 0 && std::isfinite(*model.theta)))
+        throw Error(ErrorCode::usage, "must be a positive number", "`theta`", "0.5 is usual");
 }
 
 }  // namespace

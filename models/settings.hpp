@@ -12,9 +12,10 @@ const Model* known_model(std::string_view name);
 
 inline bool attends(const ModelRecord& model) { return model.name == "gat"; }
 inline bool has_epsilon(const ModelRecord& model) { return model.name == "gin"; }
-inline bool teleports(const ModelRecord& model) { return model.name == "appnp"; }
 inline bool propagates(const ModelRecord& model) {
-    return model.name == "sgc" || model.name == "sign" || teleports(model);
+    return model.name == "sgc" || model.name == "sign" || model.name == "appnp";
 }
+inline bool has_theta(const ModelRecord& model) { return model.name == "gcnii"; }
+inline bool teleports(const ModelRecord& model) { return model.name == "appnp" || has_theta(model); }
 
 }  // namespace gnnplan::models

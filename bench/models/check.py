@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""GraphSAGE, GIN, GAT, AGNN, SGC and APPNP of gnnrun beside those of PyTorch Geometric and DGL.
+"""GraphSAGE, GIN, GAT, AGNN, SGC, APPNP and GCNII of gnnrun beside those of PyTorch Geometric and DGL.
 
     bench/models/check.py agreement --build build/release --data DIR/cora.npz   # logits and three training steps
     bench/models/check.py accuracy --build build/release --data DIR/cora.npz    # ten seeds
@@ -9,7 +9,8 @@
 Agreement: gnnrun trains 20 epochs and writes weights and embeddings; a framework's convolutions with these weights must
 give the same logits, and three steps from them the same weights, to 1e-4 of the largest. Accuracy: the same
 hyper-parameters, Glorot weights in both, the last epoch's test accuracy; the means must lie within 0.7 points. SGC and
-APPNP are trained as programs of PyTorch Geometric train them, with decay on all parameters. Attention: dropout 0.6 on
+APPNP are trained as programs of PyTorch Geometric train them, with decay on all parameters, and so is GCNII, but for 16
+layers and one decay. Attention: dropout 0.6 on
 features and attention, learning rate 0.005, decay 5e-4 on all, patience 100; the mean must be at least 82.3 % and lie
 within 0.6 points. Speed: two threads, epochs without dropout. The frameworks are installed under --cache at the first
 call (bench/epoch/README.md).
@@ -28,7 +29,7 @@ from peer_environments import NotAvailable, call
 HERE = pathlib.Path(__file__).resolve().parent
 ENVIRONMENTS = {"pyg": environments.PYPI, "dgl": environments.DGL}
 MODELS = ["sage:mean", "sage:sum", "sage:max", "sage:pool", "sage:gcn", "gin", "gat:4x1", "agnn", "sgc:2",
-          "appnp:10x0.1"]
+          "appnp:10x0.1", "gcnii:0.1x0.5"]
 PROBLEMS = {"arxiv": (170_000, 2_490_000, "128,256,40"), "mid": (233_000, 23_000_000, "602,128,41"),
             "arxiv-128": (170_000, 2_490_000, "128,128,40")}
 
@@ -51,6 +52,7 @@ class Training:
 TRAININGS = {
     "sgc": Training(layers=1, dropout=0, epochs=100, learning_rate=0.2, weight_decay=0.005, decay="all"),
     "appnp": Training(hidden=64, decay="all", row_normalised=True),
+    "gcnii": Training(layers=16, hidden=64, dropout=0.6, epochs=300, decay="all", row_normalised=True),
 }
 
 
@@ -65,6 +67,9 @@ class Ours:
         if name == "gat":
             heads, output = aggregator.split("x")
             chosen = ["--heads", heads, "--output-heads", output]
+        if name == "gcnii":
+            teleport, theta = aggregator.split("x")
+            chosen = ["--teleport", teleport, "--theta", theta]
         if name in ("sgc", "appnp"):
             hops, _, teleport = aggregator.partition("x")
             chosen = ["--hops", hops, *(["--teleport", teleport] if teleport else [])]

@@ -12,7 +12,7 @@ and with biases of 0, and take Adam, with weight decay on the matrices of the fi
 it on all parameters. `attention` trains as Velickovic et al. (2018) on Cora: dropout 0.6 on features and attention,
 learning rate 0.005, decay on all, features divided by their row's sum, until the validation accuracy has not grown for
 100 epochs; the test accuracy is that of the best epoch. gat:HxO has H heads and O in the last layer, which are averaged.
-sgc:K and appnp:KxT have K hops and the teleport T. DATA.npz has edge_index, x, y, train_idx, test_idx.
+sgc:K and appnp:KxT have K hops and the teleport T, gcnii:TxA the teleport T and theta A. DATA.npz has edge_index, x, y, train_idx, test_idx.
 """
 import argparse, json, struct, sys, time, warnings
 
@@ -189,7 +189,11 @@ class Network(torch.nn.Module):
         if set(named) != set(weights):
             raise SystemExit(f"the weights differ: {sorted(set(named) ^ set(weights))}")
         for name, parameter in named.items():
-            parameter.data.copy_(weights[name].T if parameter.dim() == 2 else weights[name].reshape(parameter.shape))
+            parameter.data.copy_(self.as_other(name, weights[name]).reshape(parameter.shape))
+
+    def as_other(self, name, tensor):
+        """A parameter as it is in files, as a linear map has it, or the other way round."""
+        return tensor.T if tensor.dim() == 2 else tensor
 
     def reset(self):
         for parameter in self.named().values():
@@ -254,6 +258,45 @@ class Predicted(Network):
                 for key, value in linear.named_parameters()}
 
 
+class Mixed(Network):
+    """GCNII: a linear map before its layers and one behind them."""
+
+    def __init__(self, framework, teleport, theta, widths, bias, graph):
+        torch.nn.Module.__init__(self)
+        self.framework, self.model = framework, "gcnii"
+        layers = range(1, len(widths))
+        self.first = torch.nn.Linear(widths[0], widths[1], bias=bias)
+        self.last = torch.nn.Linear(widths[1], widths[-1], bias=bias)
+        if framework == "pyg":
+            import torch_geometric.nn as nn
+
+            made = [nn.GCN2Conv(widths[1], teleport, theta, l) for l in layers]
+        else:
+            import dgl.nn as nn
+
+            made = [nn.GCN2Conv(widths[1], l, alpha=teleport, lambda_=theta, bias=False) for l in layers]
+        self.layers = torch.nn.ModuleList(made)
+        self.graph = given(graph, framework)
+
+    def forward(self, x, dropout=0.0):
+        drop = lambda x: torch.nn.functional.dropout(x, dropout, self.training)
+        x = initial = torch.relu(self.first(drop(x)))
+        for layer in self.layers:
+            read = drop(x)
+            x = torch.relu(layer(read, initial, self.graph) if self.framework == "pyg"
+                           else layer(self.graph, read, initial))
+        return self.last(drop(x))
+
+    def as_other(self, name, tensor):
+        return tensor if name.count(".") == 2 else super().as_other(name, tensor)
+
+    def named(self):
+        of_layers = {f"layers.{l}.weight": layer.weight1 for l, layer in enumerate(self.layers, 1)}
+        names = (("1.input.0", self.first), (f"{len(self.layers)}.jk", self.last))
+        return of_layers | {f"layers.{name}.{key}": value for name, linear in names
+                            for key, value in linear.named_parameters()}
+
+
 def adam(network, learning_rate, decay, everywhere=False):
     first, others = [], []
     for name, parameter in network.named().items():
@@ -296,8 +339,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("framework", choices=["pyg", "dgl"])
     parser.add_argument("mode", choices=["logits", "steps", "accuracy", "attention", "speed"])
-    parser.add_argument("model", help="gin, agnn, sage:AGGREGATOR, gat:HEADSxOUTPUT_HEADS, sgc:HOPS or "
-                        "appnp:HOPSxTELEPORT")
+    parser.add_argument("model", help="gin, agnn, sage:AGGREGATOR, gat:HEADSxOUTPUT_HEADS, sgc:HOPS, "
+                        "appnp:HOPSxTELEPORT or gcnii:TELEPORTxTHETA")
     parser.add_argument("data")
     parser.add_argument("--weights")
     parser.add_argument("--against")
@@ -323,7 +366,7 @@ def main():
     training, test = torch.from_numpy(data["train_idx"]), torch.from_numpy(data["test_idx"])
     widths = options.widths or [x.shape[1], *[options.hidden] * (options.layers - 1), int(y.max()) + 1]
     # For GCN's aggregator DGL adds the vertex itself; for attention and propagation PyTorch Geometric does.
-    looped = model in ("gat", "agnn", "sgc", "appnp")
+    looped = model in ("gat", "agnn", "sgc", "appnp", "gcnii")
     loops = options.framework == ("dgl" if looped else "pyg")
     graph = Graph(data, loops=loops and (aggregator == "gcn" or looped))
     if model == "agnn":
@@ -331,6 +374,9 @@ def main():
     elif model == "appnp":
         hops, teleport = aggregator.split("x")
         network = Predicted(options.framework, int(hops), float(teleport), widths, options.bias, graph)
+    elif model == "gcnii":
+        teleport, theta = map(float, aggregator.split("x"))
+        network = Mixed(options.framework, teleport, theta, widths, options.bias, graph)
     else:
         network = Network(options.framework, model, aggregator, widths, options.bias, graph,
                           as_csr=options.mode == "speed" and aggregator != "pool" and model != "gat")
@@ -346,8 +392,8 @@ def main():
         optimizer = torch.optim.SGD(network.named().values(), lr=options.learning_rate, momentum=0.9)
         result["losses"] = [epoch(network, optimizer, x, y, training, 0) for _ in range(options.epochs)]
         ends = load_safetensors(options.against)
-        result["difference"] = max(difference(p.detach().T if p.dim() == 2 else p.detach().reshape(ends[name].shape),
-                                              ends[name]) for name, p in network.named().items())
+        result["difference"] = max(difference(network.as_other(name, p.detach()).reshape(ends[name].shape), ends[name])
+                                   for name, p in network.named().items())
     elif options.mode == "attention":
         x = x / x.sum(1, keepdim=True).clamp(min=1)
         result["accuracies"] = []

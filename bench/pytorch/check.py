@@ -105,6 +105,13 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "appnp, one layer kept, two ranks": ("plain", "--model appnp --layers 1 --hops 2", "--forward S --ranks 2"),
     "appnp, biases, rows of the loss, four ranks":
         ("directed", "--model appnp --layers 3 --hops 2 --bias", "--loss-rows on --ranks 4"),
+    "gcnii": ("directed", "--model gcnii --layers 4 --bias", ""),
+    "gcnii, rows of the loss, elu, two ranks":
+        ("directed", "--model gcnii --layers 3 --activation elu --theta 1.5", "--loss-rows on --ranks 2"),
+    "gcnii, batch norm, maps behind":
+        ("plain", "--model gcnii --layers 3 --teleport 0.3 --norm batch --post 6 --bias", ""),
+    "gcnii, without the first, not autograd's":
+        ("plain", "--model gcnii --teleport 0 --layers 2", "--forward SS --backward SS"),
     "agnn, elu, three layers": ("plain", "--model agnn --activation elu --layers 3", "--loss-rows on"),
 }
 

@@ -59,7 +59,8 @@ MISSING = """
 | APPNP of DGL (appnp/train.py) | edges are dropped in every epoch |
 | SIGN on Flickr of PyG (examples/sign.py) | it trains on batches of vertices; `--model sign --hops 2 --hidden 1024 --bias --dropout 0.5 --input-dropout 0` trains on all of them |
 | SGC of DGL on Reddit (sgc/sgc_reddit.py) | it trains by L-BFGS |
-| GCNII (its authors, PyG) | its layers mix the first hidden layer into each other one |
+| GCNII* and GCNII on ogbn-arxiv (their authors) | a second weight for the first hidden layer in each layer |
+| GCNII on PPI (its authors, PyG) | they train on batches of graphs |
 | AGNN of PyG (examples/agnn.py) | its first layer's β is fixed; `agnn` trains them all |
 | GAT on coauthor-cs of tunedGNN | a single layer before `--jk last` is as wide as the classes |
 | tunedGNN on ogbn-proteins, DGL's GAT there, DeeperGCN | features of edges |

@@ -65,6 +65,8 @@ void add(ConstMatrix a, Matrix c);
 void add_squares(ConstMatrix a, Matrix c);
 void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c);
 void blend(float share, ConstMatrix a, Matrix c);
+void scale(float factor, ConstMatrix a, Matrix c);
+void add_identity(float factor, Matrix c);
 void dot(ConstMatrix a, ConstMatrix b, float* sum);
 void divide(Matrix g, ConstMatrix by);
 void copy(ConstMatrix in, Matrix out);

@@ -7,7 +7,6 @@
 #include "kernels/cpu/bits.hpp"
 #include "kernels/cpu/cpu.hpp"
 #include "kernels/parallel.hpp"
-#include "kernels/square_sum.hpp"
 
 namespace gnnplan::kernels::cpu {
 namespace {
@@ -184,48 +183,6 @@ void scale_rows(const std::int32_t* index, const float* factor, std::int64_t cou
 
 void zero(std::span<std::byte> memory) {
     if (!memory.empty()) std::memset(memory.data(), 0, memory.size());
-}
-
-void add(ConstMatrix a, Matrix c) {
-    parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            const float* from = a.row(i);
-            float* to = c.row(i);
-            for (std::int64_t j = 0; j < c.columns; ++j) to[j] += from[j];
-        }
-    });
-}
-
-void add_squares(ConstMatrix a, Matrix c) {
-    parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            const float* from = a.row(i);
-            float* to = c.row(i);
-            for (std::int64_t j = 0; j < c.columns; ++j) to[j] = (SquareSum{to[j]} += SquareSum{from[j]}).root;
-        }
-    });
-}
-
-void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c) {
-    if (more != nullptr) scale += *more;
-    parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            const float* from = a.row(i);
-            float* to = c.row(i);
-            for (std::int64_t j = 0; j < c.columns; ++j) to[j] += scale * from[j];
-        }
-    });
-}
-
-void blend(float share, ConstMatrix a, Matrix c) {
-    const float rest = 1 - share;
-    parallel_chunks(c.rows, rows_per_chunk(c.columns), c.rows * c.columns, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            const float* from = a.row(i);
-            float* to = c.row(i);
-            for (std::int64_t j = 0; j < c.columns; ++j) to[j] = rest * to[j] + share * from[j];
-        }
-    });
 }
 
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,

@@ -90,6 +90,19 @@ struct InPlace {
     __device__ void begin() const {}
 };
 
+// Rows from elsewhere: those that `index` names, or all in order.
+struct Copy {
+    ConstMatrix in;
+    const std::int32_t* index;
+    Matrix out;
+
+    __device__ const float* from(std::int64_t i) const { return row_of(in, index == nullptr ? i : index[i]); }
+    __device__ float* to(std::int64_t i) const { return row_of(out, i); }
+    __device__ void begin() const {}
+    template <int width>
+    __device__ void change(float (&/*x*/)[width], const Run& /*at*/) const {}
+};
+
 // The change of an element may not depend on its place: matrices without gaps are then one long row.
 template <class Body>
 void change_all(const char* what, bool flat, bool aligned, std::int64_t rows, std::int64_t columns, const Body& body) {

@@ -7,92 +7,6 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
-bool is_flat(const ConstMatrix& matrix) { return matrix.stride == matrix.columns || matrix.rows <= 1; }
-
-// A change of c that needs the same element of `other`.
-template <class Body>
-void change_by(const char* what, Matrix c, ConstMatrix other, const Body& body) {
-    const bool flat = is_flat(c) && is_flat(other);
-    const auto aligned = [&](const ConstMatrix& matrix) {
-        return is_aligned({matrix.data, flat ? 1 : matrix.rows, matrix.columns, matrix.stride});
-    };
-    change_all(what, flat, aligned(c) && aligned(other), c.rows, c.columns, body);
-}
-
-struct Add : InPlace {
-    ConstMatrix a;
-
-    template <int width>
-    __device__ void change(float (&x)[width], const Run& at) const {
-        const Pack<width> more = load<width>(row_of(a, at.row), at);
-        for (int k = 0; k < width; ++k) x[k] += more.x[k];
-    }
-};
-
-// Adds sums of squares, which both matrices hold as SquareSums (kernels/square_sum.hpp).
-struct AddSquares : InPlace {
-    ConstMatrix a;
-
-    __device__ static double square(float root) {
-        const double length = static_cast<double>(root) * static_cast<double>(root);
-        return length * length;
-    }
-    template <int width>
-    __device__ void change(float (&x)[width], const Run& at) const {
-        const Pack<width> more = load<width>(row_of(a, at.row), at);
-        for (int k = 0; k < width; ++k) x[k] = static_cast<float>(sqrt(sqrt(square(x[k]) + square(more.x[k]))));
-    }
-};
-
-struct Blend : InPlace {
-    ConstMatrix a;
-    float share;
-
-    template <int width>
-    __device__ void change(float (&x)[width], const Run& at) const {
-        const Pack<width> term = load<width>(row_of(a, at.row), at);
-        for (int k = 0; k < width; ++k) x[k] = (1 - share) * x[k] + share * term.x[k];
-    }
-};
-
-struct AddScaled : InPlace {
-    ConstMatrix a;
-    float scale;
-    const float* more;
-
-    __device__ void begin() {
-        if (more != nullptr) scale += *more;
-    }
-    template <int width>
-    __device__ void change(float (&x)[width], const Run& at) const {
-        const Pack<width> term = load<width>(row_of(a, at.row), at);
-        for (int k = 0; k < width; ++k) x[k] += scale * term.x[k];
-    }
-};
-
-struct Divide : InPlace {
-    ConstMatrix by;
-
-    template <int width>
-    __device__ void change(float (&x)[width], const Run& at) const {
-        const Pack<width> divisor = load<width>(row_of(by, at.row), at);
-        for (int k = 0; k < width; ++k) x[k] = divisor.x[k] == 0 ? 0.0F : x[k] / divisor.x[k];
-    }
-};
-
-// Rows from elsewhere: those that `index` names, or all in order.
-struct Copy {
-    ConstMatrix in;
-    const std::int32_t* index;
-    Matrix out;
-
-    __device__ const float* from(std::int64_t i) const { return row_of(in, index == nullptr ? i : index[i]); }
-    __device__ float* to(std::int64_t i) const { return row_of(out, i); }
-    __device__ void begin() const {}
-    template <int width>
-    __device__ void change(float (&/*x*/)[width], const Run& /*at*/) const {}
-};
-
 // Decides by the groups of columns that share a counter, to which runs of eight are aligned.
 struct Drop {
     DropoutKey key;
@@ -190,20 +104,6 @@ void change_groups(const char* what, bool aligned, std::int64_t rows, std::int64
 }
 
 }  // namespace
-
-void add(ConstMatrix a, Matrix c) { change_by("add", c, a, Add{{c}, a}); }
-
-void add_squares(ConstMatrix a, Matrix c) { change_by("add_squares", c, a, AddSquares{{c}, a}); }
-
-void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c) {
-    change_by("add_scaled", c, a, AddScaled{{c}, a, scale, more});
-}
-
-void blend(float share, ConstMatrix a, Matrix c) { change_by("blend", c, a, Blend{{c}, a, share}); }
-
-void divide(Matrix g, ConstMatrix by) { change_by("divide", g, by, Divide{{g}, by}); }
-
-void copy(ConstMatrix in, Matrix out) { change_by("copy", out, in, Copy{in, nullptr, out}); }
 
 void gather_rows(ConstMatrix in, const std::int32_t* index, Matrix out) {
     change_all("gather_rows", false, is_aligned(in) && is_aligned(out), out.rows, out.columns, Copy{in, index, out});

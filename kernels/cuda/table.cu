@@ -12,6 +12,12 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
+constexpr Table with_mixing(Table table) {
+    table.scale = scale;
+    table.add_identity = add_identity;
+    return table;
+}
+
 // Logits are not ranked.
 constexpr Table with_labels(Table table) {
     table.sigmoid_cross_entropy = sigmoid_cross_entropy;
@@ -23,7 +29,7 @@ constexpr Table with_labels(Table table) {
 }  // namespace
 
 const Table& cuda_table() {
-    static constexpr Table table = with_labels({
+    static constexpr Table table = with_mixing(with_labels({
         .name = "cuda",
         .spmm = spmm,
         .spmm_max = spmm_max,
@@ -79,7 +85,7 @@ const Table& cuda_table() {
         .scale_rows = scale_rows,
         .zero = zero,
         .copy_bits = copy_bits,
-    });
+    }));
     return table;
 }
 

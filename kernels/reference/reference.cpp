@@ -191,6 +191,16 @@ void blend(float share, ConstMatrix a, Matrix c) {
     }
 }
 
+void scale(float factor, ConstMatrix a, Matrix c) {
+    for (std::int64_t i = 0; i < c.rows; ++i) {
+        for (std::int64_t j = 0; j < c.columns; ++j) c.row(i)[j] = factor * a.row(i)[j];
+    }
+}
+
+void add_identity(float factor, Matrix c) {
+    for (std::int64_t i = 0; i < c.rows; ++i) c.row(i)[i] += factor;
+}
+
 void dot(ConstMatrix a, ConstMatrix b, float* result) {
     double sum = 0;
     for (std::int64_t i = 0; i < a.rows; ++i) {
@@ -236,6 +246,8 @@ constexpr Table table = reference::with_labels({
     .add_squares = reference::add_squares,
     .add_scaled = add_scaled,
     .blend = blend,
+    .scale = scale,
+    .add_identity = add_identity,
     .dot = dot,
     .activate = reference::activate<float>,
     .activation_gradient = reference::activation_gradient<float>,

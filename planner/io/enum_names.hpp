@@ -87,9 +87,11 @@ struct EnumNames<Program> {
 };
 template <>
 struct EnumNames<MapOp> {
-    static constexpr std::array<std::string_view, 13> names{
-        "activate",   "dropout", "positive_mask", "apply_mask", "column_sum", "add", "divide", "activation_gradient",
-        "add_scaled", "copy",    "dot",           "difference", "blend"};
+    static constexpr std::array<std::string_view, 15> names{
+        "activate",   "dropout", "positive_mask", "apply_mask",
+        "column_sum", "add",     "divide",        "activation_gradient",
+        "add_scaled", "copy",    "dot",           "difference",
+        "blend",      "scaled",  "add_identity"};
 };
 template <>
 struct EnumNames<HeadOp> {

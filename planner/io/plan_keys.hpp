@@ -57,6 +57,7 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
     archive.optional("slope", model.slope);
     archive.optional("hops", model.hops);
     archive.optional("teleport", model.teleport);
+    archive.optional("theta", model.theta);
 }
 
 template <class Archive>

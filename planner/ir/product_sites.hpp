@@ -11,6 +11,6 @@ namespace gnnplan {
 Site product_of(const Op& aggregation, const Op* linear, int input);
 
 // Says why a site can be no product; "" if it can be one.
-std::string_view why_no_product(const Site& product);
+std::string_view why_no_product(const SiteGraph& made, const Site& product);
 
 }  // namespace gnnplan

@@ -1,5 +1,6 @@
 #include "planner/ir/last_result.hpp"
 #include "planner/ir/op_readers.hpp"
+#include "planner/ir/pointwise_sites.hpp"
 #include "planner/ir/product_sites.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -11,12 +12,6 @@
 
 namespace gnnplan {
 namespace {
-
-// Bias, activation and dropout follow each other in this order.
-int stage_of(OpKind kind) { return kind == OpKind::bias ? 1 : kind == OpKind::dropout ? 3 : 2; }
-int stage_of(const Site& site) {
-    return site.dropout > 0 ? 3 : site.activation != Activation::none ? 2 : site.parameter >= 0 ? 1 : 0;
-}
 
 // Groups operations into sites, in the order of the graph.
 class SiteReader {
@@ -72,7 +67,8 @@ private:
     }
 
     void add(const Op& op) {
-        const std::size_t inputs = op.kind == OpKind::input ? 0 : op.kind == OpKind::add ? 2 : 1;
+        const bool adds = op.kind == OpKind::add || (op.kind == OpKind::aggregate && op.inputs.size() > 1);
+        const std::size_t inputs = op.kind == OpKind::input ? 0 : adds ? 2 : 1;
         if (op.inputs.size() != inputs || ended()) refuse("does not follow the ones before it");
         for (const int input : op.inputs) {
             if (input < 0 || static_cast<std::size_t>(input) >= next_) refuse("reads what does not come before it");
@@ -128,16 +124,24 @@ private:
 
     Made add_product(const Op& op, Site product) {
         if (op.layer != found_.depth + 1) refuse("is not the one product of its layer");
-        if (const std::string_view wrong = why_no_product(product); !wrong.empty()) refuse(std::string(wrong));
+        if (const std::string_view wrong = why_no_product(found_, product); !wrong.empty()) refuse(std::string(wrong));
         found_.products.push_back(push(product));
         ++found_.depth;
         return {found_.products.back()};
+    }
+
+    // The site whose value an aggregation adds in place of what it reads; -1: none.
+    int initial_of(const Op& aggregation) const {
+        if (aggregation.inputs.size() == 1) return -1;
+        if (input_of(aggregation, 1).half != nullptr) refuse("adds half a product");
+        return input_of(aggregation, 1).site;
     }
 
     // A product without a linear map.
     Made product_alone(const Op& op, const Made& from) {
         if (from.half != nullptr) refuse("is not the one product of its layer");
         Site product = product_of(op, nullptr, from.site);
+        product.initial = initial_of(op);
         product.columns_of = at(from.site).width == op.width ? at(from.site).columns_of : -1;
         return add_product(op, product);
     }
@@ -147,6 +151,7 @@ private:
         const bool before_product = op.layer == found_.depth + 1;
         if (op.layer < 1 || (op.layer != found_.depth && !before_product)) refuse("belongs to no layer that has begun");
         Site site{SiteKind::linear, input, op.layer, op.width, op.parameter};
+        if (site.share = op.share; op.share != 1 && op.width != at(input).width) refuse("has no square weight");
         const Site& same = before_product ? at(input) : found_.product(op.layer);
         site.rows_of = before_product ? op.layer - 1 : op.layer;
         site.columns_of = op.width == same.width ? same.columns_of : -1;
@@ -154,8 +159,11 @@ private:
     }
 
     Made complete_product(const Op& op, const Op& half, int input) {
-        const Op& aggregation = op.kind == OpKind::linear ? half : op;
-        const Site product = product_of(aggregation, op.kind == OpKind::linear ? &op : &half, input);
+        const bool aggregates_first = op.kind == OpKind::linear;
+        const Op& aggregation = aggregates_first ? half : op;
+        Site product = product_of(aggregation, aggregates_first ? &op : &half, input);
+        product.initial = initial_of(aggregation);
+        if (product.initial >= 0 && !aggregates_first) refuse("adds something behind its linear map");
         if (product.heads.count > 0 && half.width != product.mapped_width()) refuse("has other columns than its heads");
         return add_product(op, product);
     }
@@ -199,21 +207,16 @@ private:
         return {push(site)};
     }
 
+    // Dropout may be of a copy, where others read what it drops elements of.
     Made extend_pointwise(const Op& op) {
-        require_sole_reader(op.inputs.front());
         int id = input_of(op).site;
+        const bool shared = readers_.sole(static_cast<std::size_t>(op.inputs.front())) == nullptr;
+        const bool copied = shared && op.kind == OpKind::dropout && at(id).kind == SiteKind::pointwise;
+        if (!copied) require_sole_reader(op.inputs.front());
         if (op.width != at(id).width) refuse("changes the number of columns");
-        if (is_sum(id) || at(id).kind == SiteKind::norm) {
-            Site site{SiteKind::pointwise, id, at(id).layer, op.width};
-            site.rows_of = at(id).rows_of, site.columns_of = at(id).columns_of;
-            id = push(site);
-        }
-        Site& site = at(id);
-        const bool only_dropped = site.kind == SiteKind::input && op.kind != OpKind::dropout;
-        if (stage_of(op.kind) <= stage_of(site) || only_dropped) refuse("is out of its place");
-        if (op.kind == OpKind::dropout) site.dropout = op.layer;
-        if (op.kind == OpKind::bias) site.parameter = op.parameter;
-        if (stage_of(op.kind) == 2) site.activation = activation_of(op.kind);
+        if (copied || is_sum(id) || at(id).kind == SiteKind::norm) id = push(pointwise_of(at(id), id));
+        if (!fits_behind(at(id), op)) refuse("is out of its place");
+        extend(at(id), op);
         return {id};
     }
 

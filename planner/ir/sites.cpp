@@ -10,6 +10,7 @@ std::optional<OnlyOrders> Site::only_orders() const {
     switch (reduce) {
         case Reduce::sum:
             if (!maps()) return OnlyOrders{Order::sparse_first, Order::dense_first, Operand::gradient};
+            if (initial >= 0) return OnlyOrders{Order::sparse_first, Order::dense_first, Operand::product};
             break;
         case Reduce::max: return OnlyOrders{Order::sparse_first, Order::dense_first, Operand::product};
         case Reduce::attention: return OnlyOrders{Order::dense_first, Order::sparse_first, Operand::gradient};
@@ -21,9 +22,8 @@ std::optional<OnlyOrders> Site::only_orders() const {
 std::string_view Site::why_one_order() const {
     switch (reduce) {
         case Reduce::sum:
-            return maps() ? ""
-                          : "aggregates alone: the linear maps of "
-                            "its model stand before or behind it";
+            if (!maps()) return "aggregates alone: the linear maps of its model stand before or behind it";
+            return initial >= 0 ? "adds H^0 between its products" : "";
         case Reduce::max: return "takes maxima, which are no sums";
         case Reduce::attention: return "attends to what its weights have made of the features";
         case Reduce::cosine: return "weighs edges by cosines, and has no linear map";
@@ -34,14 +34,16 @@ std::string_view Site::why_one_order() const {
 std::vector<int> SiteGraph::readers(int site) const {
     std::vector<int> found;
     for (int id = site + 1; id < static_cast<int>(sites.size()); ++id) {
-        if (at(id).input == site || at(id).addend == site) found.push_back(id);
+        const Site& other = at(id);
+        if (other.input == site || other.addend == site || other.initial == site) found.push_back(id);
     }
     return found;
 }
 
 bool SiteGraph::reads_far() const {
     return std::any_of(sites.begin() + 1, sites.end(), [&](const Site& site) {
-        return site.kind != SiteKind::loss && site.kind != SiteKind::output && at(site.input).layer + 1 < site.layer;
+        const bool ends = site.kind == SiteKind::loss || site.kind == SiteKind::output;
+        return site.initial >= 0 || (!ends && at(site.input).layer + 1 < site.layer);
     });
 }
 

@@ -49,6 +49,10 @@ public:
         with_role(id, {Role::transient, Role::cached, Role::features});
         require(at(id).layout.partial.empty(), "an operand is a partial sum");
     }
+    // A matrix of floats by which rows are multiplied, whole on every rank: a parameter, or what is made of one.
+    void multiplier(TensorId id) const {
+        typed(id, DType::f32), with_role(id, {Role::weight, Role::transient}), in_layout(id, layout_replicated());
+    }
     // Residents other than weights and moments are never written after load.
     void written(TensorId id) const { with_role(id, {Role::transient, Role::cached}); }
     // `id` has `columns` values for each nonzero of `matrix`, which are still to be summed over the axes of `partial`.

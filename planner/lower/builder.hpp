@@ -46,6 +46,12 @@ public:
     // A tensor made before. Making another one ends the reference.
     const Tensor& tensor(TensorId id) const { return tensor_of(schedule_, id); }
 
+    // The tensor that the current phase has made under this name.
+    std::optional<TensorId> made_before(const std::string& name) const {
+        const auto known = by_name_.find(in_phase(name));
+        return known == by_name_.end() ? std::nullopt : std::optional(known->second);
+    }
+
     // Steps and tensors of the current phase get its prefix ("" or "evaluation.").
     void begin_phase(Phase phase) { phase_ = phase; }
     // Where the steps that follow come from; what they do says which operation of the layer they serve.
@@ -107,7 +113,6 @@ public:
                           std::optional<int> space = {});
     // `matrix` in `place`, redistributed if it is not there yet. `name` without layout, e.g. "H1".
     TensorId at(Copies& matrix, Place place, const std::string& step, const std::string& name, OpKind reader);
-    void all_reduce(const std::string& name, TensorId tensor, OpKind op) { step(name, op, AllReduceStep{tensor}); }
     // A step of the optimiser, with a gradient that is summed over the ranks (reduce_and_update() in dense.hpp).
     void update(TensorId parameter, TensorId gradient, OpKind op);
 

@@ -18,8 +18,14 @@ TensorId weight_grad(Builder& builder, const std::string& step, TensorId left, T
 // Sums the gradient of a parameter over the ranks; and then takes a step of the optimiser.
 void reduce(Builder& builder, TensorId parameter, TensorId gradient, OpKind op);
 void reduce_and_update(Builder& builder, TensorId parameter, TensorId gradient, OpKind op);
+// The same of a site's weight, with the gradient of what it is multiplied by.
+void update_weight(Builder& builder, const Site& site, TensorId gradient);
 // sum += other, elementwise.
 void add_to(Builder& builder, const std::string& step, TensorId sum, TensorId other);
+// sum += scale * other.
+void add_scaled(Builder& builder, const std::string& step, double scale, TensorId sum, TensorId other);
+TensorId scaled(Builder& builder, const std::string& step, double scale, TensorId in, const std::string& out,
+                OpKind op);
 TensorId copy(Builder& builder, const std::string& step, TensorId in, const std::string& out);
 
 }  // namespace gnnplan::lower

@@ -22,7 +22,7 @@ TensorId HeadSteps::dot(const std::string& step, TensorId x, TensorId y, const s
 
 TensorId HeadSteps::summed(const std::string& step, TensorId by_heads) const {
     const bool summand = !builder_.tensor(by_heads).layout.partial.empty();
-    if (summand) builder_.all_reduce(step + ".all_reduce", by_heads, OpKind::aggregate);
+    if (summand) builder_.step(step + ".all_reduce", OpKind::aggregate, AllReduceStep{by_heads});
     return by_heads;
 }
 

@@ -56,6 +56,7 @@ Place Rules::gradient_made_in(int id) const {
     switch (reader.kind) {
         case SiteKind::loss: return loss_place();
         case SiteKind::product: {
+            if (reader.initial == id) return Place::r;
             // Layer 1 has no letter where its only order goes without saying.
             const std::optional<OnlyOrders> only = reader.only_orders();
             const Order order = only ? only->backward : backward(reader.layer);
@@ -117,8 +118,9 @@ bool Rules::exists_in(int pointwise, Place place) const {
                                 reader.rows_of != graph_.at(pointwise).rows_of;
         if (reader.addend >= 0 || fewer_rows) continue;
         if (reader.kind != SiteKind::product && reader.kind != SiteKind::linear) continue;
-        if (wanted_by(reader) == place) return true;
-        if (reader.kind == SiteKind::product && place == left(reader) && moves_input(reader)) return true;
+        const bool product = reader.kind == SiteKind::product;
+        if ((product ? wanted_by_product(reader, pointwise) : gemm_in(reader)) == place) return true;
+        if (product && reader.input == pointwise && place == left(reader) && moves_input(reader)) return true;
     }
     return false;
 }
@@ -145,7 +147,7 @@ bool Rules::takes_columns(int id) const {
     return std::all_of(readers.begin(), readers.end(), [&](int reader) {
         const Site& other = graph_.at(reader);
         if (reader == id) return true;
-        if (other.kind == SiteKind::product) return wanted_by(other) == Place::c;
+        if (other.kind == SiteKind::product) return wanted_by_product(other, site.input) == Place::c;
         return other.kind == SiteKind::linear && wanted_by_linear(reader, site.input) == Place::c;
     });
 }
@@ -165,7 +167,7 @@ bool Rules::wanted_in_columns(int id) const {
         switch (site.kind) {
             case SiteKind::norm:
             case SiteKind::pointwise: return wanted_in_columns(reader);
-            case SiteKind::product: return wanted_by(site) == Place::c;
+            case SiteKind::product: return wanted_by_product(site, id) == Place::c;
             case SiteKind::linear:
                 // A sum is where the value is that it is added to.
                 if (site.addend == id && site.parameter < 0) return wanted_in_columns(reader);
@@ -176,6 +178,10 @@ bool Rules::wanted_in_columns(int id) const {
         }
         return false;
     });
+}
+
+Place Rules::wanted_by_product(const Site& reader, int value) const {
+    return reader.initial == value ? gemm_in(reader) : wanted_by(reader);
 }
 
 Place Rules::wanted_by_linear(int reader, int value) const {

@@ -99,7 +99,8 @@ private:
     // Whether all who read the product's result want it in C; and whether all readers of a site's value want it there.
     bool leaves_columns(int site) const;
     bool wanted_in_columns(int site) const;
-    // Where a linear map or a sum wants the value of a site that it reads.
+    // Where a product, a linear map or a sum wants the value of a site that it reads.
+    Place wanted_by_product(const Site& reader, int value) const;
     Place wanted_by_linear(int reader, int value) const;
 
     const SiteGraph& graph_;

@@ -190,7 +190,7 @@ private:
                                           "U" + rules_.label(site_.input)));
             }
         }
-        reduce_and_update(builder_, builder_.weight(site_.parameter), weight_gradient, OpKind::linear);
+        update_weight(builder_, site_, weight_gradient);
     }
 
     HeadSteps heads_;

@@ -53,7 +53,7 @@ private:
     Columns of_these_rows(const std::string& at, TensorId z) {
         const TensorId sums = builder_.summand("s" + label_, 2, site_.width, DType::f64);
         emit(at + ".moments", {BatchNormOp::moments, {z}, {sums}});
-        builder_.all_reduce(at + ".moments.all_reduce", sums, kind_);
+        builder_.step(at + ".moments.all_reduce", kind_, AllReduceStep{sums});
         const Columns of = by_columns();
         const std::int64_t rows = builder_.tensor(z).rows;
         emit(at + ".finish", {BatchNormOp::finish, {sums}, {of.mean, of.inverse}, {}, running(), rows});

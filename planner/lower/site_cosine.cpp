@@ -125,7 +125,7 @@ private:
         const TensorId made = builder_.edges(dealt ? out + ".dealt" : out, product.matrix, 1, {}, partial);
         product.set(DotOperands<TensorId>{x, y, made});
         builder_.step(step, OpKind::aggregate, product);
-        if (sums) builder_.all_reduce(step + ".all_reduce", made, OpKind::aggregate);
+        if (sums) builder_.step(step + ".all_reduce", OpKind::aggregate, AllReduceStep{made});
         if (!dealt) return made;
         const TensorId gathered = builder_.edges(out, builder_.adjacency(l_, Direction::forward));
         builder_.step(step + ".gather", OpKind::aggregate, EdgeGatherStep{made, gathered});

@@ -95,7 +95,7 @@ void backward_linear(Passes& passes, int id) {
         }
     }
     if (site.addend >= 0) passes.gradient(site.addend).copies = gradient.copies;
-    reduce_and_update(builder, builder.weight(site.parameter), weight_gradient, OpKind::linear);
+    update_weight(builder, site, weight_gradient);
 }
 
 }  // namespace gnnplan::lower

@@ -24,7 +24,7 @@ void cross_entropy(Builder& builder, TensorId logits, Loss loss) {
     if (builder.has_clones()) weights = builder.per_row(Role::counts_as, logits);
     const OpKind op = operation_of(loss);
     builder.step("loss", op, LossStep{logits, of.labels, of.subset, sum, weights, of.known});
-    builder.all_reduce("loss.all_reduce", sum, op);
+    builder.step("loss.all_reduce", op, AllReduceStep{sum});
 }
 
 void score(Builder& builder, TensorId logits, Loss loss) {
@@ -33,7 +33,7 @@ void score(Builder& builder, TensorId logits, Loss loss) {
     const TensorId counts = builder.summand("correct", 1, numbers + 1, DType::f64);
     const OpKind op = operation_of(loss);
     builder.step("score", op, ScoreStep{logits, of.labels, of.subset, counts, of.known});
-    builder.all_reduce("score.all_reduce", counts, op);
+    builder.step("score.all_reduce", op, AllReduceStep{counts});
 }
 
 // By how much the second of two classes is more likely than the first, as a logit.
@@ -58,7 +58,7 @@ void rank(Builder& builder, TensorId logits, Loss loss) {
     const TensorId order = builder.like("order", whole, DType::f64);
     const TensorId sums = builder.summand("ranks", RankSumStep::rows, columns, DType::f64);
     builder.step("rank", op, RankSumStep{whole, of.labels, of.subset, order, sums, of.known});
-    builder.all_reduce("rank.all_reduce", sums, op);
+    builder.step("rank.all_reduce", op, AllReduceStep{sums});
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ void backward_max(Passes& passes, int id) {
             passed.add(rules.spmm_out(), unmasked);
         }
     }
-    reduce_and_update(builder, builder.weight(site.parameter), weight_gradient, OpKind::linear);
+    update_weight(builder, site, weight_gradient);
 }
 
 }  // namespace gnnplan::lower

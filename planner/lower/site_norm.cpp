@@ -22,9 +22,9 @@ public:
         const TensorId mean = by_rows("m" + label_, z, 1), variance = by_rows("v" + label_, z, 1);
         if (splits(z)) {
             emit(at + ".mean", {NormOp::mean, {z}, {}, {mean}});
-            builder_.all_reduce(at + ".mean.all_reduce", mean, kind_);
+            builder_.step(at + ".mean.all_reduce", kind_, AllReduceStep{mean});
             emit(at + ".variance", {NormOp::variance, {z, mean}, {}, {variance}});
-            builder_.all_reduce(at + ".variance.all_reduce", variance, kind_);
+            builder_.step(at + ".variance.all_reduce", kind_, AllReduceStep{variance});
             emit(at + ".scale", {NormOp::scale, {z, mean, variance, weight, bias}, {}, {made}});
         } else {
             emit(at, {NormOp::rows, {z, weight, bias}, {}, {mean, variance, made}});
@@ -45,7 +45,7 @@ public:
         if (splits(z)) {
             const TensorId sums = by_rows("s" + label_, z, 2);
             emit(at + ".sums", {NormOp::sums, {z, mean, variance, weight, g}, {}, {sums, of_weight, of_bias}});
-            builder_.all_reduce(at + ".sums.all_reduce", sums, kind_);
+            builder_.step(at + ".sums.all_reduce", kind_, AllReduceStep{sums});
             emit(at, {NormOp::back, {z, mean, variance, weight, sums}, g, {}});
         } else {
             emit(at, {NormOp::rows_back, {z, mean, variance, weight}, g, {of_weight, of_bias}});

@@ -69,7 +69,12 @@ void forward_pointwise(Passes& passes, int id) {
     const Place source = masked ? mask_rule(rules, id).taken() : made_in;
     std::optional<std::string> name;
     if (masked && (source == made_in || !rules.places_differ())) name = "mask" + label + suffix(source);
-    const TensorId z = passes.value(site.input).copies.at(made_in);
+    TensorId z = passes.value(site.input).copies.at(made_in);
+    if (passes.model.readers(site.input).size() > 1) {
+        prepare_backward(passes, site.input);
+        builder.begin(Pass::forward, site.layer);
+        if (passes.training && site.dropout > 0) z = copy(builder, "forward." + label + ".copy", z, "H" + label);
+    }
     const auto bits = activate(passes, "forward." + label + ".activate", z, site, name);
     made.copies.add(made_in, z);
     if (bits) made.mask.add(source, *bits);
@@ -135,6 +140,9 @@ void backward_pointwise(Passes& passes, int id) {
         activation_gradient(builder, at + ".dropout", gradient.at(rules.gradient_made_in(id)), {}, site);
     }
     Gradient& passed = passes.gradient(site.input);
+    if (const auto others = passes.arrived(site.input, at + ".sum.redistribute"))
+        return add_to(builder, at + ".sum", *others,
+                      builder.at(gradient, Place::r, at + ".redistribute", "G" + rules.label(id), OpKind::add));
     passed.copies = gradient;
     if (site.parameter >= 0) passed.biased = id;
 }

@@ -1,5 +1,6 @@
 // A^T H W and its gradients: the site whose two products each pass may order as it likes.
 #include "planner/lower/aggregation.hpp"
+#include "planner/lower/initial.hpp"
 #include "planner/lower/passes.hpp"
 
 namespace gnnplan::lower {
@@ -26,6 +27,7 @@ TensorId product(Passes& passes, const Site& site, TensorId input, Value& made) 
         if (site.adds_self())
             own = passes.fetch_rows(site.input, l, rules.spmm_out(), at + ".self.redistribute", OpKind::aggregate);
         const TensorId rows = aggregate(builder, at, input, site, own);
+        if (site.initial >= 0) add_initial(passes, site, rows);
         if (rules.operand(l) == Operand::product) made.kept = rows;
         return gemm(builder, at + ".gemm", rows, site, Direction::forward, numbered("Z", l));
     }
@@ -113,12 +115,14 @@ TensorId first_product(Builder& builder, const Site& site, Gradient& gradient) {
 }
 
 // The second product of a backward pass that began with G W^T: A D.
-TensorId aggregate_gradient(Builder& builder, const Site& site, Gradient& gradient) {
-    const Rules& rules = builder.rules();
+TensorId aggregate_gradient(Passes& passes, const Site& site, Gradient& gradient) {
+    Builder& builder = passes.builder;
+    const Rules& rules = passes.rules;
     const int l = site.layer;
     const std::string at = numbered("backward.", l);
     const TensorId combined = first_product(builder, site, gradient);
     gradient.mapped = combined;
+    if (site.initial >= 0) backward_initial(passes, site, combined);
     const TensorId columns =
         builder.redistribute(at + ".redistribute", combined, rules.spmm_in(), numbered("D", l), OpKind::aggregate);
     return multiply(builder, at, site, Direction::backward, columns, "U" + rules.label(site.input));
@@ -137,7 +141,7 @@ void pass_on(Passes& passes, const Site& site, std::optional<TensorId> first, Gr
         if (others) return gemm_onto(builder, at + ".gemm", *first, site, Direction::backward, passed.at(Place::r));
         return passed.add(Place::r, gemm(builder, at + ".gemm", *first, site, Direction::backward, name));
     }
-    const TensorId unmasked = aggregate_gradient(builder, site, gradient);
+    const TensorId unmasked = aggregate_gradient(passes, site, gradient);
     if (!others) return passed.add(rules.spmm_out(), unmasked);
     const TensorId moved = builder.redistribute(at + ".sum.redistribute", unmasked, Place::r, name, OpKind::add);
     add_to(builder, at + ".sum", passed.at(Place::r), moved);
@@ -217,7 +221,7 @@ void backward_product(Passes& passes, int id) {
     bias_gradient(passes, gradient);
     if (order != Order::none) pass_on(passes, site, first, gradient);
     if (site.self_parameter >= 0) backward_epsilon(passes, id);
-    reduce_and_update(builder, builder.weight(site.parameter), weight_gradient, OpKind::linear);
+    update_weight(builder, site, weight_gradient);
 }
 
 }  // namespace gnnplan::lower

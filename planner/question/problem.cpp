@@ -49,6 +49,7 @@ Problem make_problem(ProblemRecord question, std::shared_ptr<const GraphStats> g
     question.model.aggregator = models::find(question.model.name, question.model.aggregator).name;
     const ModelRecord defaults = models::with_defaults(question.model);
     question.model.hops = defaults.hops, question.model.teleport = defaults.teleport;
+    question.model.theta = defaults.theta;
     const models::MatrixForm form = models::matrix_of(question.model, normalisation);
     GraphRecord& record = question.graph;
     record.vertices = graph->vertices();

@@ -5,7 +5,8 @@
 namespace gnnplan {
 
 void add_plan_without_maps(Selection& selection, Problem problem, const Machine& machine, SelectOptions options) {
-    if (models::as_asked(problem.record.model).pre.empty()) return;  // none, or the model's own
+    const ModelRecord& model = problem.record.model;
+    if (models::as_asked(model).pre.empty() || models::needs_maps(model)) return;  // none, or the model's own
     problem.record.model.pre.clear();
     problem.record.model.pre_activation = false;
     problem.ops = models::build(problem.record);

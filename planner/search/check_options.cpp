@@ -66,7 +66,7 @@ void check_paper_model(const Space& space) {
     const auto more = [](const Site& site) {
         const bool product = site.kind == SiteKind::product;
         return site.kind == SiteKind::linear || site.kind == SiteKind::norm ||
-               (product && (!site.reorderable() || site.propagates() || site.adds_self()));
+               (product && (!site.reorderable() || site.propagates() || site.adds_self() || site.share != 1));
     };
     if (space.options.space != SearchSpace::paper ||
         std::none_of(space.model.sites.begin(), space.model.sites.end(), more))

@@ -30,9 +30,9 @@ std::uint64_t code(const Site& site) {
     bits = 4 * bits + static_cast<std::uint64_t>(site.layer - site.rows_of + 1);
     bits = 4 * bits + static_cast<std::uint64_t>(site.reduce);
     bits = (max_hops + 1) * bits + static_cast<std::uint64_t>(site.hops);
-    for (const bool flag :
-         {site.dropout > 0, site.parameter >= 0, site.addend >= 0, site.heads.average, site.adds_self(),
-          site.self_parameter >= 0, site.beta >= 0, site.columns_of >= 0, site.over_rows(), site.teleport > 0}) {
+    for (const bool flag : {site.dropout > 0, site.parameter >= 0, site.addend >= 0, site.heads.average,
+                            site.adds_self(), site.self_parameter >= 0, site.beta >= 0, site.columns_of >= 0,
+                            site.over_rows(), site.teleport > 0, site.initial >= 0, site.share != 1}) {
         bits = 2 * bits + (flag ? 1 : 0);
     }
     return bits;

@@ -139,11 +139,12 @@ bool same_products(const Configuration& a, const Configuration& b) {
 }
 
 // The same orders, every weight gradient from H^(l-1) and A G^l, which is made again where the backward pass leaves
-// none.
-Configuration keeping_nothing(const Configuration& chosen) {
+// none. Products of one order keep what their gradient needs.
+Configuration keeping_nothing(const SiteGraph& model, const Configuration& chosen) {
     std::vector<enumerate::LayerChoice> choices = enumerate::choices_of(chosen);
-    for (enumerate::LayerChoice& choice : choices) {
-        if (choice.forward == S) choice.operand = Operand::gradient;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        const bool kept = choices[i].forward == S && model.product(static_cast<int>(i) + 1).reorderable();
+        if (kept) choices[i].operand = Operand::gradient;
     }
     choices.front().cached_aggregation = false;
     if (choices.front().forward == S) choices.front().replicated_input = false;
@@ -193,9 +194,9 @@ std::vector<Changed> keeping_less(const Space& space, const Configuration& chose
     }
     const std::size_t across_epochs = chosen.cached_aggregation ? 1 : 0;
     const bool deep = space.depth() > max_varied_layers;
-    // Products of one order keep what their gradient needs.
-    if (!deep && !space.model.needs_whole_neighbourhoods() && kept_products(chosen).size() > across_epochs)
-        changed.push_back({{"kept", "nothing"}, false, keeping_nothing(chosen)});
+    if (deep || kept_products(chosen).size() <= across_epochs) return changed;
+    const Configuration nothing = keeping_nothing(space.model, chosen);
+    if (!same_products(nothing, chosen)) changed.push_back({{"kept", "nothing"}, false, nothing});
     return changed;
 }
 

@@ -120,6 +120,11 @@ void run_step(const MapStep& step, const StepContext& context) {
         case MapOp::blend:
             return context.kernels.blend(static_cast<float>(step.scale), context.store.matrix(*step.operand),
                                          context.store.matrix(step.tensor));
+        case MapOp::scaled:
+            return context.kernels.scale(static_cast<float>(step.scale), context.store.matrix(step.tensor),
+                                         context.store.matrix(step.out.value_or(step.tensor)));
+        case MapOp::add_identity:
+            return context.kernels.add_identity(static_cast<float>(step.scale), context.store.matrix(step.tensor));
     }
     ensure(false, "a map operation has no handler");
 }

@@ -5,6 +5,7 @@ double precision, with autograd alone.
 Run by hand with PyTorch installed; the result is kept beside this script, so that tests need no Python.
 Usage: make_models_torch.py > models_torch.txt
 """
+import math
 import platform
 
 import torch
@@ -40,14 +41,18 @@ VARIANTS = {
     "sgc": ("sgc", "", True, "relu", False, False, None),
     "appnp": ("appnp", "", True, "relu", False, False, None),
     "appnp_residual_elu": ("appnp", "", False, "elu", True, False, None),
+    "gcnii": ("gcnii", "", True, "relu", False, False, None),
+    "gcnii_elu": ("gcnii", "", False, "elu", False, False, None),
 }
-# of agnn, whose layers have the same columns
+# of agnn and gcnii, whose layers have the same columns
 COMPARED_WIDTHS = [5, 7, 7, 4]
 # name: heads of hidden layers, of the last, whether the former are averaged, slope, widths that heads share
 HEADS = {"gat": (3, 1, False, 0.2, [5, 6, 9, 4]), "gat_averaged_residual": (4, 2, True, 0.5, WIDTHS)}
 # name: hops, teleport; those of the last are the defaults
 PROPAGATION = {"sgc": (3, 0.0), "appnp": (3, 0.25), "appnp_residual_elu": (10, 0.1)}
-SYMMETRIC = ("gcn", "sgc", "appnp")  # models whose entries of A have the degrees of both ends
+# name: teleport, theta; those of the last are the defaults
+INITIAL = {"gcnii": (0.25, 0.7), "gcnii_elu": (0.1, 0.5)}
+SYMMETRIC = ("gcn", "sgc", "appnp", "gcnii")  # models whose entries of A have the degrees of both ends
 
 
 def edges_of(model, aggregator, epsilon):
@@ -70,7 +75,9 @@ class Network:
     def __init__(self, name, variant, uniform):
         self.heads = HEADS.get(name)
         self.hops, self.teleport = PROPAGATION.get(name, (1, 0.0))
-        self.widths = self.heads[-1] if self.heads else COMPARED_WIDTHS if name == "agnn" else WIDTHS
+        equal = variant[0] in ("agnn", "gcnii")
+        self.widths = self.heads[-1] if self.heads else COMPARED_WIDTHS if equal else WIDTHS
+        self.initial = INITIAL.get(name)
         self.model, self.aggregator, self.bias, activation, self.residual, self.jk, self.epsilon = variant
         self.activation = ACTIVATIONS[activation]
         self.edges = edges_of(self.model, self.aggregator, self.epsilon)
@@ -144,6 +151,18 @@ class Network:
             h = self.compared(h, f"layers.{l}.")
         return self.biased(self.linear(h, self.widths[-1], last), last)
 
+    def mixed(self, h):
+        """Chen et al. 2020, eq. 5, between two linear maps."""
+        layers = len(self.widths) - 1
+        first, last = "layers.1.input.0.", f"layers.{layers}.jk."
+        teleport, theta = self.initial
+        h = initial = self.activation(self.biased(self.linear(h, self.widths[1], first), first))
+        for l in range(1, layers + 1):
+            x = (1 - teleport) * self.sums(h) + teleport * initial
+            share = math.log(theta / l + 1)
+            h = self.activation((1 - share) * x + share * self.linear(x, x.shape[1], f"layers.{l}."))
+        return self.biased(self.linear(h, self.widths[-1], last), last)
+
     def layer(self, h, columns, name, last):
         if self.heads:
             return self.attention(h, columns, name, last)
@@ -170,6 +189,8 @@ class Network:
     def forward(self, h):
         if self.model == "agnn":
             return self.propagate(h)
+        if self.initial:
+            return self.mixed(h)
         layers = len(self.widths) - 1
         outputs = []
         for l in range(1, layers + 1):
@@ -201,7 +222,8 @@ def train(name, network, features):
     put(f"{name}.matrix_rows", [network.edges[e][1] for e in by_target])
     put(f"{name}.matrix_columns", [network.edges[e][0] for e in by_target])
     put(f"{name}.matrix_values", torch.stack([network.entries[e] for e in by_target]))
-    decays = [p for n, p in network.parameters.items() if n.startswith("layers.1.") and n.endswith("weight")]
+    reads_features = "layers.1.input." if network.initial else "layers.1."
+    decays = [p for n, p in network.parameters.items() if n.startswith(reads_features) and n.endswith("weight")]
     others = [p for p in network.parameters.values() if not any(p is d for d in decays)]
     optimizer = torch.optim.Adam([{"params": decays, "weight_decay": WEIGHT_DECAY},
                                   {"params": others, "weight_decay": 0.0}], lr=LEARNING_RATE)

@@ -104,10 +104,12 @@ TEST_F(AlteredValues, AreSeen) {
 // A model that weighs edges, on 2x2 ranks. Steps that are altered still fit each other.
 class AlteredWeights : public ::testing::Test {
 protected:
-    static TestProblem problem_of(const char* model, int heads) {
-        Network network{{6}, true, 0, 0, {true, Normalisation::none}, {}, 0.4F};
+    static TestProblem problem_of(const char* model, int heads, float dropout = 0) {
+        Network network{{6}, true, dropout, 0, {true, Normalisation::none}, {}, 0.4F};
         network.model.name = model;
         network.model.heads = heads;
+        if (network.model.name == "gcnii")
+            network.model.pre = {6}, network.model.pre_activation = true, network.model.jk = JumpingKnowledge::last;
         return {random_directed(23, 4, 7, 5, 1), network};
     }
     static Schedule schedule_of(const TestProblem& problem) {
@@ -154,6 +156,30 @@ TEST_F(AlteredWeights, ATeleportThatIsLeftOutIsSeen) {
             if (step.name == step_name) std::get<MapStep>(step.operation).scale = 0;
         });
     }
+}
+
+// Shares of the first map's result and of its gradient, of W and of the identity, and of the gradient of W.
+TEST_F(AlteredWeights, AnotherShareOfAGcniiIsSeen) {
+    for (const char* step_name :
+         {"forward.2.initial", "backward.2.initial", "backward.1.initial", "mix.W1", "mix.W2.identity", "mix.Y1"}) {
+        SCOPED_TRACE(step_name);
+        int seen = 0;
+        expect_seen(problem_of("gcnii", 0), [&](Step& step) {
+            if (step.name == step_name) std::get<MapStep>(step.operation).scale += 0.05, ++seen;
+        });
+        EXPECT_EQ(seen, 1);
+    }
+}
+
+// Layers add what stands before layer 1 before its dropout, not what layer 1 reads.
+TEST_F(AlteredWeights, AnInitialValueBehindItsDropoutIsSeen) {
+    std::optional<TensorId> dropped;
+    expect_seen(problem_of("gcnii", 0, 0.5F), [&](Step& step) {
+        auto* map = std::get_if<MapStep>(&step.operation);
+        if (map != nullptr && map->op == MapOp::copy) dropped = map->out;
+        if (step.name == "forward.2.initial") map->operand = dropped;
+    });
+    EXPECT_TRUE(dropped.has_value());
 }
 
 TEST_F(AlteredWeights, DrawsOfAnotherLayerAreSeen) {

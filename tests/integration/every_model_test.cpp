@@ -134,6 +134,24 @@ std::vector<Variant> variants() {
                         m.hops = 2, m.norm = Norm::batch, m.post = {4}, m.activation = Activation::elu;
                         m.bias = true;
                     }),
+            variant("Gcnii", "gcnii", "", [](ModelRecord& m) { m.theta = 0.7; }),
+            weighted(variant("GcniiElu", "gcnii", "", [](ModelRecord& m) { m.activation = Activation::elu; })),
+            variant("GcniiPost", "gcnii", "",
+                    [](ModelRecord& m) {
+                        m.teleport = 0.4, m.theta = 1.5;
+                        m.post = {4}, m.activation = Activation::elu;
+                    }),
+            normalised(variant("GcniiLayerNormRowMean", "gcnii", "",
+                               [](ModelRecord& m) {
+                                   m.theta = 2.5, m.norm = Norm::layer, m.norm_after = NormAfter::activation;
+                                   m.activation = Activation::elu;
+                               }),
+                       Normalisation::row_mean),
+            variant("GcniiBatchNorm", "gcnii", "",
+                    [](ModelRecord& m) { m.norm = Norm::batch, m.activation = Activation::elu; }),
+            variant("GcniiResidual", "gcnii", "",
+                    [](ModelRecord& m) { m.residual = Residual::input, m.activation = Activation::elu; }),
+            variant("GcniiWithoutInitial", "gcnii", "", [](ModelRecord& m) { m.teleport = 0, m.theta = 1; }),
             variant("GcnBatchNorm", "gcn", "", [](ModelRecord& m) { m.norm = Norm::batch; }),
             variant("GcnBatchNormElu", "gcn", "",
                     [](ModelRecord& m) {
@@ -207,6 +225,12 @@ std::vector<std::pair<TinyGraph, Network>> networks_of(const Variant& variant) {
         }
         // Every hop of sign has the features' columns.
         if (variant.model.name == "sign") network.hidden.assign(network.hidden.size(), graphs[i].features);
+        // Every layer of gcnii has as many columns as the map before them.
+        if (variant.model.name == "gcnii") {
+            network.hidden.assign(network.hidden.size(), network.hidden.front());
+            network.model.pre = {network.hidden.front()}, network.model.pre_activation = true;
+            if (variant.model.post.empty()) network.model.jk = JumpingKnowledge::last;
+        }
         if (i % 2 == 1) network.dropout = 0.5F;
         if (i % 4 == 3) network.input_dropout = 0.25F;
         if (i % 4 > 1) network.attention_dropout = 0.4F;

@@ -136,9 +136,9 @@ TEST_P(ActivationGradient, IsTheSlopeOfTheActivation) {
 class AddScaled : public OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, AddScaled, ::testing::ValuesIn(gnnplan::testing::devices()), name_of);
 
-TEST_P(AddScaled, AndDotAndBlendAreThoseOfTheReference) {
+TEST_P(AddScaled, AndItsLikeAreThoseOfTheReference) {
     std::mt19937 random(7);
-    for (const std::int64_t rows : {0, 1, 29, 700}) {
+    for (const std::int64_t rows : {0, 1, 16, 29, 700}) {
         for (const std::int64_t columns : {1, 7, 16, 41, 130}) {
             const Owned a = Owned(rows, columns, 3).fill(random, 2);
             Owned got = Owned(rows, columns, 1).fill(random, 2);
@@ -153,9 +153,17 @@ TEST_P(AddScaled, AndDotAndBlendAreThoseOfTheReference) {
             reference_table().add_scaled(0.5F, nullptr, a.view(), want.view());
             run(&Table::blend, 0.1F, a.view(), got.view());
             reference_table().blend(0.1F, a.view(), want.view());
+            if (rows == columns) {
+                run(&Table::add_identity, 0.7F, got.view());
+                reference_table().add_identity(0.7F, want.view());
+            }
+            Owned scaled(rows, columns, 2);
+            run(&Table::scale, -0.3F, got.view(), scaled.view());
             for (std::int64_t i = 0; i < rows; ++i) {
-                for (std::int64_t j = 0; j < columns; ++j)
+                for (std::int64_t j = 0; j < columns; ++j) {
                     ASSERT_NEAR(got.view().row(i)[j], want.view().row(i)[j], 1e-6) << rows << " x " << columns;
+                    ASSERT_FLOAT_EQ(scaled.view().row(i)[j], -0.3F * got.view().row(i)[j]) << rows << " x " << columns;
+                }
             }
         }
     }

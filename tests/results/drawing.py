@@ -16,7 +16,7 @@ PINS_OF_TASKS = {"infer": ["--ring on"], "train": ["--loss-rows on", "--loss-row
 
 def draw_network(draw):
     """The options for gnnplan plan."""
-    model = draw.choice(["gcn", "sage", "sage", "gin", "gat", "agnn", "sgc", "appnp", "sign"])
+    model = draw.choice(["gcn", "sage", "sage", "gin", "gat", "agnn", "sgc", "appnp", "sign", "gcnii"])
     network = {"model": model, "bias": draw.random() < 0.5, "symmetrise": draw.random() < 0.3,
                "feature_norm": draw.choice(["none", "none", "none", "row"])}
     if draw.random() < 0.7:
@@ -32,6 +32,9 @@ def draw_network(draw):
         network["hops"] = draw.choice([1, 2, 3, 5])
     if model == "appnp":
         network["teleport"] = draw.choice([0.1, 0.5, 0.0, 1.0])
+    width = draw.choice([4, 8])  # of models whose layers have as many columns
+    if model == "gcnii":
+        network |= {"teleport": draw.choice([0.1, 0.5, 0.0]), "theta": draw.choice([0.5, 1.5])}
     if model not in ("agnn", "sign"):
         network |= {"residual": draw.choice([None, None, "input", "linear"]),
                     "jk": draw.choice([None, None, "concat", "last"]),
@@ -42,10 +45,13 @@ def draw_network(draw):
         if network["norm"]:
             network["norm_after"] = draw.choice(["sum", "sum", "activation", "dropout"])
         network["pre_activation"] = network["pre"] is not None and draw.random() < 0.4
-    if model in ("gcn", "gin", "sgc", "appnp", "sign") or network.get("aggregator") in ("mean", "sum", "gcn"):
+    if model == "gcnii":
+        network |= {"pre": draw.choice([[width], [6, width]]), "pre_activation": True}
+        network["jk"] = None if network["post"] else "last"
+    if model in ("gcn", "gin", "sgc", "appnp", "sign", "gcnii") or network.get("aggregator") in ("mean", "sum", "gcn"):
         network["normalisation"] = draw.choice([None, None, "symmetric", "row_mean", "none"])
         network["edge_weights"] = draw.random() < 0.4
-    hidden = [draw.choice([4, 8])] * 2 if model == "agnn" else [draw.choice([4, 8, 12]), draw.choice([4, 8])]
+    hidden = [width] * 2 if model in ("agnn", "gcnii") else [draw.choice([4, 8, 12]), draw.choice([4, 8])]
     if model == "appnp":
         hidden = []
     widths = [draw.choice([3, 6, 9]), *hidden[:draw.choice([1, 1, 2])], draw.choice([2, 3, 5])]
@@ -98,7 +104,7 @@ def flags_of(network):
     """The network as options of gnnplan plan."""
     text = f"--model {network['model']} --widths {','.join(map(str, network['widths']))}"
     for name in ("norm", "norm_after", "aggregator", "epsilon", "activation", "heads", "output_heads", "slope", "jk",
-                 "normalisation", "hops", "teleport"):
+                 "normalisation", "hops", "teleport", "theta"):
         if network.get(name) is not None:
             text += f" --{name.replace('_', '-')} {network[name]}"
     if network.get("residual"):

@@ -38,12 +38,13 @@ def normalisation_of(network):
     if network.get("normalisation"):
         return network["normalisation"]
     mean = network["model"] == "sage" and network.get("aggregator", "mean") in ("mean", "gcn")
-    return "symmetric" if network["model"] in ("gcn", "sgc", "appnp", "sign") else "row_mean" if mean else "none"
+    symmetric = ("gcn", "sgc", "appnp", "sign", "gcnii")
+    return "symmetric" if network["model"] in symmetric else "row_mean" if mean else "none"
 
 
 def neighbours_of(graph, network):
     """For each vertex its in-neighbours, with the coefficient of each in a sum."""
-    loops = network["model"] in ("gcn", "gat", "agnn", "sgc", "appnp", "sign") or network.get("aggregator") == "gcn"
+    loops = network["model"] in ("gcn", "gat", "agnn", "sgc", "appnp", "sign", "gcnii") or network.get("aggregator") == "gcn"
     weights = graph.edges(network.get("symmetrise", False))
     if loops:
         weights.update({(v, v): 1.0 for v in range(graph.vertices)})
@@ -135,7 +136,7 @@ def shapes(network):
         last = layer == layers
         made = read if last and headed and (layer > 1 or network.get("pre")) else widths[layer]
         own = {}
-        if model in ("gcn", "sgc", "appnp"):
+        if model in ("gcn", "sgc", "appnp", "gcnii"):
             own["weight"] = [read, made]
         elif model == "sage":
             own["neighbour.weight"] = [read, made]
@@ -156,7 +157,7 @@ def shapes(network):
                     "attention.target": [heads, columns]}
         if network.get("residual") == "linear" or (network.get("residual") and read != made):
             own["residual.weight"] = [read, made]
-        if model != "gin":
+        if model not in ("gin", "gcnii"):
             own |= {part: [made] for part in biased}
         if network.get("norm") and (not last or headed):
             own |= {"norm.weight": [made], "norm.bias": [made]}
@@ -225,6 +226,15 @@ class Network:
             made = [[(1 - share) * x + share * y for x, y in zip(a, b, strict=True)]
                     for a, b in zip(self.summed(made), rows, strict=True)]
         return made
+
+    def gcnii(self, layer, rows):
+        """((1 - teleport) sums + teleport H^0) (beta W + (1 - beta) I), H^0 being what the maps before layer 1 make."""
+        teleport, beta = self.network["teleport"], math.log(self.network["theta"] / layer + 1)
+        made = [[(1 - teleport) * x + teleport * y for x, y in zip(a, b, strict=True)]
+                for a, b in zip(self.summed(rows), self.before_layers(), strict=True)]
+        mapped = self.linear(layer, "weight", made)
+        return [[beta * x + (1 - beta) * y for x, y in zip(a, b, strict=True)]
+                for a, b in zip(mapped, made, strict=True)]
 
     def sgc(self, layer, rows):
         return self.linear(layer, "weight", self.propagated(rows))
@@ -350,7 +360,7 @@ class Network:
                 value = [plus(a, b) for a, b in zip(value, kept, strict=True)]
             ends = layer == self.layers and not headed
             after = self.network.get("norm") and self.network.get("norm_after", "sum")
-            if model != "appnp" and (ends or after != "sum" or self.network["norm"] != "batch"):
+            if model not in ("appnp", "gcnii") and (ends or after != "sum" or self.network["norm"] != "batch"):
                 value = self.biased(layer, "mlp.1.bias" if model == "gin" else "bias", value)
             if not ends:
                 value = self.normalised(layer, value) if after == "sum" else value

@@ -103,7 +103,9 @@ class Drawn:
         if not expected.clear:
             return
         self.plan()
-        one_each = self.network.get("jk") != "concat" and (self.network["model"] != "sign" or self.network["hops"] < 3)
+        model = self.network["model"]
+        of_several = model == "gcnii" and self.network["teleport"] > 0 or model == "sign" and self.network["hops"] > 2
+        one_each = self.network.get("jk") != "concat" and not of_several
         layered = one_each and self.draw.random() < 0.4
         form = self.draw.choice(["e.npy", "e/"])
         self.run(f"--save-embeddings {form} {'--save-layers layers' if layered else ''}")

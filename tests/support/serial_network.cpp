@@ -226,6 +226,8 @@ private:
     const Values& input(const Op& op, std::size_t which = 0) const { return values_[at(op.inputs[which])]; }
     std::int64_t in_width(const Op& op) const { return model_.ops[at(op.inputs[0])].width; }
     std::int64_t rows() const { return problem_.vertices(); }
+    // The value of which each aggregation adds a share: that of its second input, or what it reads.
+    const Values& added(const Op& op) const { return input(op, op.inputs.size() - 1); }
     const Values& parameter(const Op& op) const { return value_of(model_, parameters_, op.parameter); }
 
     // The factor of the vertex itself in an aggregation.
@@ -262,11 +264,20 @@ private:
             const Values& made = values_[at(&op - model_.ops.data())];
             return arrive(back_from_largest(problem_.matrix(op.layer), input(op), made, g, op.width));
         }
-        Values back = propagated_back(op, g);
+        auto [back, of_teleports] = propagated_back(op, g);
         for (std::size_t i = 0; i < g.size(); ++i) back[i] += self(op) * g[i];
         for (std::size_t i = 0; op.parameter >= 0 && i < g.size(); ++i)
             value_of(model_, of_parameters, op.parameter)[0] += g[i] * input(op)[i];
         arrive(back);
+        if (op.teleport > 0) arrive(of_teleports, op.inputs.size() - 1);
+    }
+
+    // share W + (1 - share) I.
+    Values mixed(const Op& op) const {
+        Values w = parameter(op);
+        for (double& x : w) x *= op.share;
+        for (std::size_t i = 0; op.share != 1 && i < at(op.width); ++i) w[i * at(op.width + 1)] += 1 - op.share;
+        return w;
     }
 
     // x = (1 - teleport) A^T x + teleport H from x = H on.
@@ -275,13 +286,13 @@ private:
         for (int k = 0; k < op.hops; ++k) {
             x = sparse_times(problem_.matrix(op.layer), x, op.width);
             if (problem_.sums) problem_.sums->forward(op.layer, epoch_, op.width, input(op), x);
-            for (std::size_t i = 0; i < x.size(); ++i) x[i] = (1 - op.teleport) * x[i] + op.teleport * input(op)[i];
+            for (std::size_t i = 0; i < x.size(); ++i) x[i] = (1 - op.teleport) * x[i] + op.teleport * added(op)[i];
         }
         return x;
     }
 
-    // The gradient of H: of every step backwards, what it has added of H and what it has read.
-    Values propagated_back(const Op& op, const Values& gradient) const {
+    // The gradients of H, of every step backwards what it has read, and of what these have added.
+    std::pair<Values, Values> propagated_back(const Op& op, const Values& gradient) const {
         Values g = gradient, of_teleports(g.size(), 0.0);
         for (int k = 0; k < op.hops; ++k) {
             for (std::size_t i = 0; i < g.size(); ++i) of_teleports[i] += op.teleport * g[i];
@@ -289,8 +300,7 @@ private:
             if (problem_.sums) problem_.sums->backward(epoch_, op.width, g);
             g = sparse_times(transposed(problem_.matrix(op.layer)), g, op.width);
         }
-        add(g, of_teleports);
-        return g;
+        return {g, of_teleports};
     }
 
     // A norm makes numbers of mean 0 and length 1 of the elements of each row, or of each column.
@@ -372,7 +382,7 @@ private:
                 for (std::size_t i = 0; i < x.size(); ++i) sum[i] += self(op) * x[i];
                 return sum;
             }
-            case OpKind::linear: return times(x, parameter(op), rows(), in_width(op), op.width);
+            case OpKind::linear: return times(x, mixed(op), rows(), in_width(op), op.width);
             case OpKind::add: add(x, input(op, 1)); break;
             case OpKind::bias:
                 for (std::size_t i = 0; i < x.size(); ++i) x[i] += parameter(op)[i % at(op.width)];
@@ -405,10 +415,12 @@ private:
                 return arrive(dropped);
             }
             case OpKind::aggregate: return back_from_aggregation(op, g, of_parameters, arrive);
-            case OpKind::linear:
-                add(value_of(model_, of_parameters, op.parameter),
-                    transposed_times(input(op), g, rows(), in_width(op), op.width));
-                return arrive(times_transposed(g, parameter(op), rows(), op.width, in_width(op)));
+            case OpKind::linear: {
+                Values of_weight = transposed_times(input(op), g, rows(), in_width(op), op.width);
+                for (double& x : of_weight) x *= op.share;
+                add(value_of(model_, of_parameters, op.parameter), of_weight);
+                return arrive(times_transposed(g, mixed(op), rows(), op.width, in_width(op)));
+            }
             case OpKind::add: return arrive(g, 0), arrive(g, 1);
             case OpKind::bias: {
                 Values& sum = value_of(model_, of_parameters, op.parameter);

@@ -53,6 +53,16 @@ ModelRecord attention_record(int heads, int output_heads, bool average, double s
     return model;
 }
 
+ModelRecord gcnii_record() {
+    ModelRecord model = record("gcnii", "", Activation::elu);
+    model.teleport = 0.25;
+    model.theta = 0.75;
+    model.pre = {6};
+    model.pre_activation = true;
+    model.jk = JumpingKnowledge::last;
+    return model;
+}
+
 std::vector<Case> cases() {
     const TinyGraph directed = random_directed(23, 4, 7, 5, 1);
     return {
@@ -66,6 +76,7 @@ std::vector<Case> cases() {
         {"Gin", directed, {6}, true, 0, 0.25F, record("gin", "", Activation::elu)},
         {"Sgc", directed, {6}, true, 0, 0.25F, record("sgc", "", Activation::elu)},
         {"Appnp", directed, {6}, true, 0.5F, 0, record("appnp", "", Activation::elu)},
+        {"Gcnii", directed, {6, 6}, true, 0.5F, 0, gcnii_record()},
         {"Directed", random_directed(23, 4, 7, 5, 1), {6}, true, 0, 0},
         {"Symmetric", random_symmetric(24, 5, 8, 4, 2), {6, 5}, true, 0, 0},
         {"Dropout", random_directed(23, 4, 7, 5, 1), {6, 5}, false, 0.5F, 0.25F},
@@ -257,6 +268,16 @@ std::pair<const char*, ModelRecord> propagating(std::pair<const char*, ModelReco
     return made;
 }
 
+std::pair<const char*, ModelRecord> mixing(std::pair<const char*, ModelRecord> made,
+                                           std::optional<double> teleport = {}, std::optional<double> theta = {}) {
+    made.second.teleport = teleport;
+    made.second.theta = theta;
+    made.second.pre = {7};
+    made.second.pre_activation = true;
+    made.second.jk = JumpingKnowledge::last;
+    return made;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Variants, SerialModel,
     ::testing::Values(attending("gat", attention_record(3, 1, false, 0.2), Activation::elu, false),
@@ -270,7 +291,9 @@ INSTANTIATE_TEST_SUITE_P(
                       variant("sage_pool_residual_jk_elu", "sage", "pool", true, Activation::elu, true, true),
                       propagating(variant("sgc", "sgc", "", true), 3),
                       propagating(variant("appnp", "appnp", "", true), 3, 0.25),
-                      variant("appnp_residual_elu", "appnp", "", false, Activation::elu, true)),
+                      variant("appnp_residual_elu", "appnp", "", false, Activation::elu, true),
+                      mixing(variant("gcnii", "gcnii", "", true), 0.25, 0.7),
+                      mixing(variant("gcnii_elu", "gcnii", "", false, Activation::elu))),
     [](const auto& instance) { return instance.param.first; });
 
 }  // namespace

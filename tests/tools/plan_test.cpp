@@ -378,6 +378,15 @@ TEST(Plan, OfModelsThatPropagate) {
     const auto sign = model_of("--model sign --hops 3 --hidden 64");
     EXPECT_EQ(sign["widths"], (std::vector<int>{1433, 1433, 1433, 7}));
     EXPECT_EQ(sign["post"], (std::vector<int>{64}));
+    const auto gcnii = model_of("--model gcnii --layers 4 --hidden 32 --bias");
+    EXPECT_EQ(gcnii["widths"], (std::vector<int>{1433, 32, 32, 32, 7}));
+    EXPECT_EQ(gcnii["pre"], (std::vector<int>{32}));
+    EXPECT_EQ(gcnii["jk_last"], true);
+    EXPECT_EQ(gcnii["teleport"], 0.1);
+    EXPECT_EQ(gcnii["theta"], 0.5);
+    EXPECT_EQ(model_of("--model gcnii --hidden 32 --pre 64,32 --post 16")["pre"], (std::vector<int>{64, 32}));
+    EXPECT_THAT(gnnplan("plan --graph cora --ranks 4 --model gcnii --layers 64 --hidden 64 --theta 1").out,
+                HasSubstr("model    gcnii, teleport 0.1, theta 1 1433-(63 x 64)-7, 4 ranks"));
     const std::string few = "plan --graph cora --ranks 4 --model sgc --epochs ";
     EXPECT_THAT(gnnplan(few + "200").out, HasSubstr("ÂX once"));
     EXPECT_THAT(on_one_line(gnnplan(few + "200").out),
@@ -402,6 +411,14 @@ TEST(Plan, OfModelsThatPropagate) {
         {"--model sign --fanout 5 --task infer", "neighbours are drawn for one sum a layer"},
         {"--model sgc --fanout 5 --task infer", "neighbours are drawn for one sum a layer"},
         {"--model appnp --bias --forward D", "layer 1 aggregates alone"},
+        {"--theta 0.5", "the model 'gcn' has no identity in its weights"},
+        {"--model gcnii --theta 0", "--theta"},
+        {"--model gcnii --teleport 1", "layers of gcnii would aggregate nothing"},
+        {"--model gcnii --layers 1", "gcnii adds what linear maps before layer 1 make"},
+        {"--model gcnii --pre 8", "each layer of gcnii has as many columns as the linear map before layer 1"},
+        {"--model gcnii --jk concat", "gcnii has a linear map behind its layers"},
+        {"--model gcnii --forward DD", "layer 1 adds H^0 between its products"},
+        {"--model gcnii --space paper", "the paper's space covers only layers of one summing aggregation"},
         {"--model sgc --space paper", "the paper's space covers only layers of one summing aggregation"},
     };
     for (const auto& [flags, message] : refused) {

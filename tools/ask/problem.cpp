@@ -25,7 +25,8 @@ namespace {
 
 // The model with stand-ins for its widths, which are known when the graph is read.
 OpGraph ops_before_widths(ModelRecord model) {
-    model = models::with_widths(model, {1, std::max(1, model.heads), 1});
+    const std::int64_t as_before = model.pre.empty() ? 1 : model.pre.back();
+    model = models::with_widths(model, {1, model.heads > 0 ? model.heads : as_before, 1});
     model.rocauc = false;  // which the loss decides
     return models::build(model);
 }

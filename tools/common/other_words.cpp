@@ -51,7 +51,7 @@ constexpr std::array planned =
                                      "--output-heads", "--post",         "--pre",           "--pre-activation",
                                      "--ranks",        "--residual",     "--rocauc",        "--sampled-graph",
                                      "--sampler",      "--scheme",       "--symmetrise",    "--task",
-                                     "--teleport",     "--widths"});
+                                     "--teleport",     "--theta",        "--widths"});
 
 // Flags of gnnrun about how a run learns, which no plan decides.
 constexpr std::array of_runs = std::to_array<std::string_view>(

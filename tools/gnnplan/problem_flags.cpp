@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace gnnplan::tools {
 namespace {
@@ -248,7 +249,9 @@ void add_batch_flags(CLI::App& command, ModelFlags& model) {
 }
 
 void add_model_flags(CLI::App& command, ModelFlags& model) {
-    command.add_option("--model", model.name, "The network: gcn, sage (GraphSAGE), gin, gat, agnn, sgc, appnp, sign")
+    command
+        .add_option("--model", model.name,
+                    "The network: gcn, sage (GraphSAGE), gin, gat, agnn, sgc, appnp, sign, gcnii")
         ->type_name("NAME")
         ->capture_default_str();
     command
@@ -267,7 +270,12 @@ void add_model_flags(CLI::App& command, ModelFlags& model) {
               {1, max_hops});
     add_number(
         command, "--teleport", model.teleport, [](double x) { return x >= 0 && x <= 1; }, "0 to 1",
-        "The share of its own prediction that each hop of appnp adds to a vertex, 0 to 1; default: 0.1");
+        "The share of its own prediction that each hop of appnp adds to a vertex, or of the first map's result that "
+        "each "
+        "layer of gcnii does, 0 to 1; default: 0.1");
+    add_number(
+        command, "--theta", model.theta, [](double x) { return x > 0 && std::isfinite(x); }, "a positive number",
+        "The weight of layer l of gcnii counts log(X / l + 1), and the identity the rest; default: 0.5");
     command
         .add_option("--activation", model.activation,
                     "The activation after every layer but the last; default: relu, and elu for gat")

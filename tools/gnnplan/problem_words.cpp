@@ -79,6 +79,7 @@ ModelRecord model_record(const ModelFlags& flags) {
     model.slope = flags.slope;
     model.hops = static_cast<int>(flags.hops.value_or(0));
     model.teleport = flags.teleport;
+    model.theta = flags.theta;
     model.rocauc = flags.rocauc;
     take_epsilon(model, flags.epsilon);
     return model;

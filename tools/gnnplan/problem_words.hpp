@@ -46,7 +46,7 @@ struct ModelFlags {
     bool average_heads = false;
     std::optional<double> slope;
     std::optional<std::int64_t> hops;
-    std::optional<double> teleport;
+    std::optional<double> teleport, theta;
     std::string jk;       // "": none
     std::string epsilon;  // "": 0; a number, or "train"
     std::string loss;     // "": the one that fits the labels

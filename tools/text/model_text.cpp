@@ -19,6 +19,7 @@ std::string model_text(const ModelRecord& model) {
     if (model.slope) text += fmt::format(", slope {}", *model.slope);
     if (model.hops > 0) text += fmt::format(", {} hops", model.hops);
     if (model.teleport) text += fmt::format(", teleport {}", *model.teleport);
+    if (model.theta) text += fmt::format(", theta {}", *model.theta);
     if (model.activation) text += fmt::format(", {}", io::name_of(*model.activation));
     if (!model.pre.empty())
         text += fmt::format(", pre {}{}", fmt::join(model.pre, ","), model.pre_activation ? " with activation" : "");

@@ -57,6 +57,12 @@ OpGraph sgc(const ModelRecord& model);
 // maps `pre` and one layer, as with_widths() makes it.
 OpGraph appnp(const ModelRecord& model);
 
+// Graph convolutional network with initial residual and identity mapping (Chen et al. 2020, eq. 5):
+// H^l = activation(((1 - teleport) A^T H + teleport H^0) (beta_l W^l + (1 - beta_l) I)), beta_l = log(theta / l + 1).
+// H^0 is what linear maps `pre` make, each with an activation; logits are a linear map behind layer L, or `post`. Only
+// those maps have biases.
+OpGraph gcnii(const ModelRecord& model);
+
 // Scalable inception graph neural network (Frasca et al. 2020, eq. 1 and 2): the logits are linear maps, with biases,
 // activations and dropout between them, of activation([X W_0 | A^T X W_1 | .. | (A^T)^K X W_K]). Each hop is a layer of
 // f_0 columns: widths are f_0 for each of them and the classes, and `post` has the widths of the maps. A concatenation
@@ -81,8 +87,9 @@ struct Model {
     std::string_view summary;
     std::vector<Aggregator> aggregators;  // the first is the default; a model's only one has no name
     int linear_maps = 2;                  // of its layers, unless widths say how many
-    // Where all but the last of them stand, if it has not as many layers: before its only one, or behind its hops.
-    enum class Maps : std::uint8_t { in_layers, before, behind } maps = Maps::in_layers;
+    // Where all but the last of them stand, if it has not as many layers: before its only one, or behind its hops. With
+    // `around` it has as many layers and two more maps, one before and one behind them.
+    enum class Maps : std::uint8_t { in_layers, before, behind, around } maps = Maps::in_layers;
 };
 
 // Every model of the product; a new one is a file and a row here.
@@ -110,6 +117,9 @@ ModelRecord with_widths(ModelRecord model, const std::vector<std::int64_t>& widt
 
 // The model that with_widths() made it of: maps that its widths say are in none of its own lists.
 ModelRecord as_asked(ModelRecord model);
+
+// Whether it is none without linear maps before its layers.
+bool needs_maps(const ModelRecord& model);
 
 // The same model with everything said that it has by default.
 ModelRecord with_defaults(ModelRecord model);

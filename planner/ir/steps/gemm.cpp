@@ -6,7 +6,7 @@ namespace gnnplan {
 
 void GemmStep::check(const StepCheck& step) const {
     step.dense(in), step.dense(out), step.written(out), step.distinct(in, out);
-    step.with_role(weight, {Role::weight});
+    step.multiplier(weight);
     const bool by_rows = step.placed(in, layout_r()) && step.placed(out, layout_r());
     const bool by_columns = step.placed(in, layout_f()) && step.placed(out, layout_c()) && !transposed;
     step.require(by_rows || by_columns, "an operand is in the wrong layout");

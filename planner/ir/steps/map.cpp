@@ -60,6 +60,11 @@ void check_in_place(const StepCheck& step, const MapStep& map) {
             only_operand("blend takes an operand and no output");
             step.require(map.scale >= 0 && map.scale <= 1, "blend takes a share from 0 to 1");
             return check_other(step, map.tensor, *map.operand);
+        case MapOp::scaled: return step.require(!map.operand, "scaled takes no operand");
+        case MapOp::add_identity:
+            step.require(!map.operand && !map.out, "add_identity takes neither operand nor output");
+            step.shaped(map.tensor, step.at(map.tensor).columns, step.at(map.tensor).columns);
+            return step.in_layout(map.tensor, layout_replicated());
         default:  // add, divide
             only_operand("add and divide take an operand and no output");
             return check_other(step, map.tensor, *map.operand);
@@ -90,6 +95,10 @@ void check_made(const StepCheck& step, const MapStep& map) {
             step.dense(*map.out), step.written(*map.out), step.shaped(*map.out, step.at(map.tensor).rows, 1);
             step.require(step.at(*map.out).space == step.at(map.tensor).space, "operands are about different rows");
             return step.in_layout(map.tensor, layout_r()), step.in_layout(*map.out, layout_r());
+        case MapOp::scaled:
+            only_out("scaled takes no operand");
+            step.written(*map.out);
+            return check_other(step, map.tensor, *map.out);
         default:  // copy
             only_out("copy takes an output and no operand");
             step.written(*map.out);
@@ -100,7 +109,13 @@ void check_made(const StepCheck& step, const MapStep& map) {
 }  // namespace
 
 void MapStep::check(const StepCheck& step) const {
-    step.dense(tensor);
+    if (op == MapOp::scaled) {
+        // A sum of summands is in place still.
+        step.typed(tensor, DType::f32);
+        in_place() ? step.written(tensor) : step.with_role(tensor, {Role::transient, Role::cached, Role::weight});
+    } else {
+        step.dense(tensor);
+    }
     if (vertices) check_vertices(step, *this);
     in_place() ? check_in_place(step, *this) : check_made(step, *this);
 }
@@ -120,6 +135,8 @@ RankWork MapStep::work(const Schedule& schedule, const GraphStats& /*graph*/, in
         case MapOp::divide:
         case MapOp::add_scaled:
         case MapOp::blend:
+        case MapOp::scaled:
+        case MapOp::add_identity:
         case MapOp::copy:
         case MapOp::dot:
         case MapOp::difference: break;  // read and written in order, as what is copied

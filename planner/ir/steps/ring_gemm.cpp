@@ -47,7 +47,7 @@ std::int64_t RingGemmStep::leaving_bytes(const Schedule& schedule, int rank, int
 
 void RingGemmStep::check(const StepCheck& step) const {
     step.dense(in), step.dense(out), step.written(out), step.distinct(in, out);
-    step.with_role(weight, {Role::weight});
+    step.multiplier(weight);
     step.require(step.grid().y > 1, "there is nobody to exchange tiles with");
     step.in_layout(in, layout_c()), step.in_layout(out, layout_c());
     const Tensor& w = step.at(weight);

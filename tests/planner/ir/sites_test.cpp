@@ -3,6 +3,8 @@
 #include <gnnplan/ir/sites.hpp>
 #include <gnnplan/models.hpp>
 
+#include <cmath>
+
 namespace gnnplan {
 namespace {
 
@@ -242,6 +244,58 @@ TEST(Sites, OfModelsThatPropagate) {
     EXPECT_EQ(widths_of(appnp), (std::vector<std::int64_t>{7, 7}));
 }
 
+// Every layer reads what stands before layer 1, before its dropout.
+TEST(Sites, OfAGcnii) {
+    const ModelRecord model = models::with_widths(record("gcnii", {}), {16, 12, 12, 7});
+    EXPECT_EQ(model.pre, (std::vector<std::int64_t>{12}));
+    EXPECT_EQ(model.jk, JumpingKnowledge::last);
+    const SiteGraph graph = sites_of(models::build(model));
+    ASSERT_EQ(graph.depth, 3);
+    const int initial = graph.product(1).initial;
+    EXPECT_EQ(graph.at(initial).kind, SiteKind::pointwise);
+    EXPECT_EQ(graph.at(initial).dropout, 0);
+    EXPECT_EQ(graph.at(initial).activation, Activation::relu);
+    EXPECT_EQ(graph.at(graph.product(1).input).input, initial);
+    EXPECT_EQ(graph.readers(initial).size(), 4U) << "a dropout and three layers";
+    for (int l = 1; l <= 3; ++l) {
+        const Site& product = graph.product(l);
+        EXPECT_EQ(product.initial, initial);
+        EXPECT_EQ(product.teleport, 0.1);
+        EXPECT_DOUBLE_EQ(product.share, std::log(0.5 / l + 1)) << "l counts from 1";
+        EXPECT_FALSE(product.reorderable());
+        EXPECT_FALSE(product.propagates());
+        ASSERT_TRUE(product.only_orders());
+        EXPECT_EQ(product.only_orders()->operand, Operand::product);
+        EXPECT_TRUE(graph.orders_backward(l));
+    }
+    EXPECT_TRUE(graph.reads_far());
+    EXPECT_EQ(models::as_asked(model).pre, std::vector<std::int64_t>{});
+    ModelRecord without = model;
+    without.teleport = 0;
+    EXPECT_TRUE(sites_of(models::build(without)).product(2).reorderable());
+}
+
+TEST(Sites, RefuseAnotherValueThatNoSumCanAdd) {
+    const auto refused = [](const auto& change) {
+        OpGraph changed = models::build(models::with_widths(record("gcnii", {}), {16, 12, 12, 7}));
+        const auto of_layer_2 = [](OpKind kind) {
+            return [kind](const Op& op) { return op.kind == kind && op.layer == 2; };
+        };
+        change(*std::ranges::find_if(changed.ops, of_layer_2(OpKind::aggregate)),
+               *std::ranges::find_if(changed.ops, of_layer_2(OpKind::linear)));
+        EXPECT_THROW(sites_of(changed), Error);
+    };
+    refused([](Op& aggregation, Op&) { aggregation.inputs[1] = aggregation.inputs[0]; });
+    refused([](Op& aggregation, Op&) { aggregation.inputs[1] = 0; });  // of other columns
+    refused([](Op& aggregation, Op&) { aggregation.teleport = 1; });
+    refused([](Op& aggregation, Op&) { aggregation.hops = 2; });
+    refused([](Op& aggregation, Op&) { aggregation.self = 1; });
+    refused([](Op& aggregation, Op&) { aggregation.reduce = Reduce::max; });
+    OpGraph changed = models::gcn({8, 7, 6, 5}, true);
+    std::ranges::find(changed.ops, OpKind::linear, &Op::kind)->share = 0.5;
+    EXPECT_THROW(sites_of(changed), Error) << "the identity is square";
+}
+
 // Weights decay unless a run says otherwise where they read the features.
 TEST(Models, TheFirstMapOfTheFeaturesDecays) {
     const auto decaying = [](const ModelRecord& model) {
@@ -330,6 +384,23 @@ TEST(Models, ThatPropagateHaveTheirDefaults) {
     wrong = record("sgc", {8, 2});
     wrong.teleport = 0.1;
     EXPECT_THROW(models::build(wrong), Error);
+    wrong = record("appnp", {8, 2});
+    wrong.theta = 0.5;
+    EXPECT_THROW(models::build(wrong), Error);
+    const auto refused = [](const auto& change) {
+        ModelRecord gcnii = models::with_widths(record("gcnii", {}), {8, 4, 4, 2});
+        EXPECT_NO_THROW(models::build(gcnii));
+        change(gcnii);
+        EXPECT_THROW(models::build(gcnii), Error);
+    };
+    refused([](ModelRecord& m) { m.pre.clear(); });
+    refused([](ModelRecord& m) { m.pre = {6}; });
+    refused([](ModelRecord& m) { m.widths[2] = 5; });
+    refused([](ModelRecord& m) { m.jk = JumpingKnowledge::none; });
+    refused([](ModelRecord& m) { m.jk = JumpingKnowledge::concat; });
+    refused([](ModelRecord& m) { m.teleport = 1; });
+    refused([](ModelRecord& m) { m.theta = 0; });
+    refused([](ModelRecord& m) { m.hops = 2; });
 }
 
 TEST(Models, HeadsThatDoNotFitAreRefused) {

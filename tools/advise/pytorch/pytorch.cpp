@@ -172,6 +172,7 @@ std::string machinery(const Plan& plan, const SiteGraph& model) {
     out += where(needs.maxima || needs.edges, pytorch_rows_at);
     out += where(needs.sums, pytorch_propagate);
     out += where(needs.hops, pytorch_hops);
+    out += where(needs.mixed, pytorch_mixed);
     out += where(needs.backward, pytorch_product);
     out += where(needs.edges, pytorch_edge_sums);
     return out + where(needs.cosines, pytorch_edge_products);

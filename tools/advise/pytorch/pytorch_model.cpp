@@ -54,6 +54,11 @@ private:
     bool is_end(int id) const { return model_.sites.back().input == id; }
     const std::string& name(int id) const { return names_[static_cast<std::size_t>(id)]; }
     std::string weight(int parameter) const { return parameter_text(model_.parameter(parameter).name); }
+    // What a product or linear map multiplies by.
+    std::string weight_of(const Site& site) const {
+        const std::string w = weight(site.parameter);
+        return site.share == 1 ? w : fmt::format("mixed({}, {})", w, site.share);
+    }
     // The matrix that a product multiplies by, or all of those where it aggregates several times.
     std::string matrix(const Site& product) const { return matrix_text(model_, product, configuration_.loss_rows); }
 
@@ -119,7 +124,7 @@ private:
 
     std::string linear(const Site& site) const {
         std::string text = with_rows_of(site.input, site.rows_of);
-        if (site.parameter >= 0) text += " @ " + weight(site.parameter);
+        if (site.parameter >= 0) text += " @ " + weight_of(site);
         return site.addend < 0 ? text : name(site.addend) + " + " + text;
     }
 
@@ -179,7 +184,10 @@ private:
         const LayerOrders orders = layer_orders(configuration_, model_, site.layer);
         const std::string &x = name(site.input), a = matrix(site);
         if (!site.maps()) return fmt::format("{} @ {}", a, x);
-        const std::string w = weight(site.parameter);
+        const std::string w = weight_of(site);
+        if (site.initial >= 0)
+            return fmt::format("torch.lerp({} @ {}, {}, {}) @ {}", a, x, with_rows_of(site.initial, site.layer),
+                               site.teleport, w);
         const bool adds = site.self_parameter >= 0;
         if (!orders.autograd) {
             return fmt::format("Product.apply({}, {}, {}, \"{}\", \"{}\", \"{}\"){}", a, x, w,
@@ -275,6 +283,7 @@ ModelNeeds needs_of(const Plan& plan, const SiteGraph& model) {
         const Reduce reduce = model.product(l).reduce;
         needs.sums |= reduce == Reduce::sum;
         needs.hops |= model.product(l).propagates();
+        needs.mixed |= model.product(l).share != 1;
         needs.maxima |= reduce == Reduce::max;
         needs.attention |= reduce == Reduce::attention;
         needs.cosines |= reduce == Reduce::cosine;

@@ -12,6 +12,7 @@ namespace gnnplan::tools {
 struct ModelNeeds {
     bool sums = false;       // of rows, weighed by the matrix's entries
     bool hops = false;       // several products one after the other
+    bool mixed = false;      // weights that the identity takes part in
     bool maxima = false;     // of rows
     bool edges = false;      // sums that are weighed by values of edges
     bool attention = false;  // scores of additive attention

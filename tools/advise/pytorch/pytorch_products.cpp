@@ -143,6 +143,13 @@ class HopsBack:
         return made
 )py";
 
+const char* const pytorch_mixed = R"py(
+
+def mixed(weight, share):
+    """share * W + (1 - share) * I, an identity mapping."""
+    return torch.lerp(torch.eye(len(weight), device=weight.device), weight, share)
+)py";
+
 const char* const pytorch_product = R"py(
 
 class Product(torch.autograd.Function):

@@ -18,6 +18,7 @@ extern const char* const pytorch_cosines;       //   scores by cosines
 extern const char* const pytorch_rows_at;       // of both: rows by ids
 extern const char* const pytorch_propagate;     // A @ x
 extern const char* const pytorch_hops;
+extern const char* const pytorch_mixed;
 extern const char* const pytorch_product;        // A @ x @ W where the backward pass is not autograd's
 extern const char* const pytorch_edge_sums;      // sums that are weighed by values of edges
 extern const char* const pytorch_edge_products;  // products of the rows at both ends of edges

@@ -18,12 +18,27 @@ std::string hops_text(const Site& product) {
                        product.teleport, 1 - product.teleport);
 }
 
+// V stands for what the identity takes part in.
+std::string mixed_text(const Site& product, const std::string& w) {
+    if (product.share == 1) return "";
+    return fmt::format(", where V has {:.3g} of {} and {:.3g} of I", product.share, w, 1 - product.share);
+}
+
+LayerWords words_with_initial(const Site& product, const std::string& x, const std::string& w) {
+    const std::string v = product.share == 1 ? w : "V";
+    return {fmt::format("T @ {}, where T has {} of A @ {} and {} of h0, what is made before layer 1{}", v,
+                        1 - product.teleport, x, product.teleport, mixed_text(product, w)),
+            fmt::format("{}.grad = {} * A.T @ (g @ {}.T); h0.grad adds {} * g @ {}.T; {}.grad = T.T @ g", x,
+                        1 - product.teleport, v, product.teleport, v, v)};
+}
+
 // The words of a layer that has one order only; autograd takes the transpose of each product, the last one first.
 LayerWords words_of_one_order(const Site& product, bool cached, const std::string& x, const std::string& w) {
     const std::string of_weight = w + ".grad = M.T @ g";
     switch (product.reduce) {
         case Reduce::sum:
             if (cached) return {fmt::format("A @ {}, made once", x), ""};
+            if (product.initial >= 0) return words_with_initial(product, x, w);
             return {fmt::format("{} @ {}{}", matrix_of(product), x, hops_text(product)),
                     fmt::format("{}.grad = {}.T @ g", x, matrix_of(product))};
         case Reduce::max:
@@ -43,8 +58,10 @@ LayerWords words_of_one_order(const Site& product, bool cached, const std::strin
     return {};
 }
 
-LayerWords words_of_sum(const Site& product, const LayerOrders& orders, const std::string& x, const std::string& w) {
-    const std::string a = matrix_of(product), hops = hops_text(product);
+LayerWords words_of_sum(const Site& product, const LayerOrders& orders, const std::string& x,
+                        const std::string& weight) {
+    const std::string w = product.share == 1 ? weight : "V";
+    const std::string a = matrix_of(product), hops = hops_text(product) + mixed_text(product, weight);
     if (orders.cached)
         return {fmt::format("({0} @ X) @ {1}, of which {0} @ X is made once{2}", a, w, hops),
                 fmt::format("{}.grad = ({} @ X).T @ g", w, a)};

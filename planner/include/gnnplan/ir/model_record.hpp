@@ -61,6 +61,8 @@ struct ModelRecord {
     // each of these adds (Op::teleport).
     int hops = 0;
     std::optional<double> teleport{};
+    std::optional<double>
+        theta{};  // of gcnii: the weight of layer l counts log(theta / l + 1), and the identity the rest
 };
 
 }  // namespace gnnplan

@@ -121,9 +121,12 @@ struct Op {
     double self = 0;
     // How often a sum aggregates, x = (1 - teleport) A^T x + teleport H from x = H on: with teleport 0 (A^T)^hops H (Wu
     // et al. 2019, eq. 8), else personalised PageRank (Gasteiger et al. 2019, eq. 5). It does not add vertices
-    // themselves then.
+    // themselves then. A sum with a second input aggregates once, and adds that in place of what it read:
+    // (1 - teleport) A^T H + teleport H^0, an initial residual (Chen et al. 2020, eq. 5).
     int hops = 1;
     double teleport = 0;
+    // Of linear: H (share W + (1 - share) I), an identity mapping (Chen et al. 2020, eq. 5), whose W is square.
+    double share = 1;
     Heads heads = {};
     int shift = -1;                         // of a norm: the bias
     std::array<int, 2> running = {-1, -1};  // of batch_norm: mean and variance

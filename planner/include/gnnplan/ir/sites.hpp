@@ -52,6 +52,8 @@ struct Site {
     int self_parameter = -1;                // e; -1: none
     int hops = 1;                           // of a product: how often it aggregates
     double teleport = 0;                    // and how much of what it read each of these adds (Op::teleport)
+    int initial = -1;                       // the site whose value a product adds in place of that; -1: none
+    double share = 1;                       // of W in what a product or linear map multiplies by (Op::share)
     int beta = -1;                          // of a product by cosines
     int shift = -1;                         // the bias of a norm, whose weight is `parameter`
     std::array<int, 2> running = {-1, -1};  // of a batch norm: mean and variance of columns; of a layer norm -1
@@ -62,7 +64,7 @@ struct Site {
     int columns_of = 0;                     // and as many columns as layer `columns_of` makes; -1: a width of its own
 
     // Whether the two operations of a product may be made in either order.
-    bool reorderable() const { return reduce == Reduce::sum && maps(); }
+    bool reorderable() const { return reduce == Reduce::sum && maps() && initial < 0; }
     // The orders of one that is not reorderable, and why, as what the layer does.
     std::optional<OnlyOrders> only_orders() const;
     std::string_view why_one_order() const;
@@ -75,7 +77,7 @@ struct Site {
     // Whether it adds something of the vertex itself to what it aggregates.
     bool adds_self() const { return self != 0 || self_parameter >= 0; }
     // Whether it aggregates more than once, or adds what it read.
-    bool propagates() const { return hops > 1 || teleport > 0; }
+    bool propagates() const { return hops > 1 || (teleport > 0 && initial < 0); }
 };
 
 struct SiteGraph {
@@ -104,7 +106,8 @@ struct SiteGraph {
     // Whether the order of layer `l`'s products in the backward pass is chosen: layer 1 has no such products where it
     // reads the features, whose gradient nobody needs.
     bool orders_backward(int l) const {
-        return l > 1 || (product(1).reorderable() && at(product(1).input).kind != SiteKind::input);
+        const bool both = product(l).reduce == Reduce::sum && product(l).maps();
+        return l > 1 || (both && at(product(1).input).kind != SiteKind::input);
     }
     // Whether it ends in a loss, so that there is a backward pass.
     bool trains() const { return sites.back().kind == SiteKind::loss; }
@@ -127,7 +130,7 @@ struct SiteGraph {
     int last_over_rows() const;
     // The site whose value layer `l` leaves to the next one, or to the end.
     int result(int l) const { return results[static_cast<std::size_t>(l - 1)]; }
-    // The sites that read the value of `site`, in order; what a linear map is added to, it reads too.
+    // The sites that read the value of `site`, in order, be it what they add, or what they add something to.
     std::vector<int> readers(int site) const;
     const Parameter& parameter(int id) const { return parameters[static_cast<std::size_t>(id)]; }
 

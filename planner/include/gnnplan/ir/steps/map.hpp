@@ -19,11 +19,13 @@ enum class MapOp : std::uint8_t {
     // In place: tensor, the gradient of dropout(activation(z)), becomes that of z; operand is what activate made, and
     // is missing where there is no activation.
     activation_gradient,
-    add_scaled,  // in place: tensor = tensor + (scale + epsilon) * operand
-    copy,        // out = tensor
-    dot,         // out = the sum of tensor * operand over the local block: a partial sum
-    difference,  // out = tensor(:, 1) - tensor(:, 0), of two columns
-    blend,       // in place: tensor = (1 - scale) * tensor + scale * operand
+    add_scaled,    // in place: tensor = tensor + (scale + epsilon) * operand
+    copy,          // out = tensor
+    dot,           // out = the sum of tensor * operand over the local block: a partial sum
+    difference,    // out = tensor(:, 1) - tensor(:, 0), of two columns
+    blend,         // in place: tensor = (1 - scale) * tensor + scale * operand
+    scaled,        // out = scale * tensor, which may be a parameter then; in place where there is no out
+    add_identity,  // in place: tensor = tensor + scale * I, of a square matrix that stands whole on every rank
 };
 
 // Elementwise work on local blocks.
@@ -36,7 +38,7 @@ struct MapStep {
     Activation activation;                  // of activate and activation_gradient
     bool dropout;                           // of activate, apply_mask and activation_gradient: whether it takes part
     std::optional<TensorId> vertices = {};  // of what draws: whose numbers key the draws, if not rows
-    double scale = 0;                       // of add_scaled and blend
+    double scale = 0;                       // of add_scaled, blend, scaled and add_identity
     std::optional<TensorId> epsilon = {};   // of add_scaled: a parameter of one element
     bool done_before = false;               // by the product that made the tensor; see mark_finishes()
 
@@ -48,7 +50,9 @@ struct MapStep {
             case MapOp::divide:
             case MapOp::activation_gradient:
             case MapOp::add_scaled:
-            case MapOp::blend: return true;
+            case MapOp::blend:
+            case MapOp::add_identity: return true;
+            case MapOp::scaled: return !out;
             case MapOp::dropout:
             case MapOp::positive_mask:
             case MapOp::column_sum:
@@ -57,6 +61,9 @@ struct MapStep {
             case MapOp::difference: break;
         }
         return false;
+    }
+    bool takes_scale() const {
+        return op == MapOp::add_scaled || op == MapOp::blend || op == MapOp::scaled || op == MapOp::add_identity;
     }
 
     static constexpr std::string_view kind = "map";
@@ -75,7 +82,7 @@ struct MapStep {
         archive.value("dropout", self.dropout);
         archive.reads("vertices", self.vertices);
         archive.optional("activation", other);
-        if (self.op == MapOp::add_scaled || self.op == MapOp::blend) archive.identity("scale", self.scale);
+        if (self.takes_scale()) archive.identity("scale", self.scale);
         if (self.op == MapOp::add_scaled) archive.reads("epsilon", self.epsilon);
         archive.derived(self.done_before);
         if constexpr (!std::is_const_v<Self>) self.activation = relu ? Activation::relu : other;
