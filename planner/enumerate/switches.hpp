@@ -32,6 +32,7 @@ struct Asked {
     bool saves_rows = false;       // there are vertices that the loss does not need
     bool layer_by_layer = false;   // layers are costed one after the other
     bool drops_attention = false;  // runs drop weights of attention
+    bool buys_memory = false;      // slower values are searched, too, which need less memory
     bool several_nodes = false;    // ranks are on more than one, of several ranks each
 };
 

@@ -1,8 +1,15 @@
 #include "planner/lower/builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gnnplan::lower {
+namespace {
+
+// Before names of what an epoch makes a second time.
+constexpr const char* second_time = "remade.";
+
+}  // namespace
 
 Place Copies::source_for(Place place) const {
     for (const Place source : {place, Place::f, Place::c}) {
@@ -72,6 +79,7 @@ TensorId Builder::resident(const std::string& name, Role role, DType dtype, Rows
 TensorId Builder::transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns,
                             const Layout& layout) {
     Tensor tensor{in_phase(name), Role::transient, dtype, rows.count, columns, layout};
+    while (by_name_.contains(tensor.name)) tensor.name = second_time + tensor.name;
     tensor.space = rows.space;
     return add(std::move(tensor));
 }
@@ -121,7 +129,9 @@ TensorId Builder::result_of(const SpmmStep& product, const std::string& name, Te
 }
 
 void Builder::step(const std::string& name, OpKind op, const Operation& operation) {
-    schedule_.steps.push_back({in_phase(name), phase_, operation, {pass_, layer_, op}});
+    std::string made = in_phase(name);
+    while (!step_names_.insert(made).second) made = second_time + made;
+    schedule_.steps.push_back({std::move(made), phase_, operation, {pass_, layer_, op}});
 }
 
 TensorId Builder::features(Place place, int space) {

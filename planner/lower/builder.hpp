@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace gnnplan::lower {
 
@@ -46,7 +47,7 @@ public:
     // A tensor made before. Making another one ends the reference.
     const Tensor& tensor(TensorId id) const { return tensor_of(schedule_, id); }
 
-    // The tensor that the current phase has made under this name.
+    // The tensor that the current phase has made under this name, the first time.
     std::optional<TensorId> made_before(const std::string& name) const {
         const auto known = by_name_.find(in_phase(name));
         return known == by_name_.end() ? std::nullopt : std::optional(known->second);
@@ -151,6 +152,7 @@ private:
     GraphShape graph_;
     Schedule schedule_;
     std::unordered_map<std::string, TensorId> by_name_;  // the first tensor of each name
+    std::unordered_set<std::string> step_names_;
     Phase phase_ = Phase::epoch;
     Pass pass_ = Pass::forward;
     int layer_ = 0;

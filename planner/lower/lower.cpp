@@ -1,6 +1,6 @@
 #include "planner/lower/lower.hpp"
 
-#include "planner/lower/passes.hpp"
+#include "planner/lower/run_passes.hpp"
 
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/applicable.hpp>
@@ -124,65 +124,6 @@ void check(const SiteGraph& model, const Configuration& configuration) {
     check_neighbourhoods(model, configuration);
     if (model.at(model.sites.back().input).activation != Activation::none)
         refuse("neither a loss nor an output can follow an activation directly: they are of logits", "the last layer");
-}
-
-// The steps that a kind of site has in either pass, and in setup, where its aggregation can be cached.
-struct SiteLowering {
-    void (*forward)(Passes&, int site);
-    void (*backward)(Passes&, int site);
-    TensorId (*setup)(Builder&, const Site&) = nullptr;
-};
-
-SiteLowering lowering_of(const Site& site) {
-    switch (site.kind) {
-        case SiteKind::input: break;
-        case SiteKind::product:
-            switch (site.reduce) {
-                case Reduce::sum:
-                    if (!site.maps()) return {forward_propagation, backward_propagation};
-                    return {forward_product, backward_product, setup_product};
-                case Reduce::max: return {forward_max, backward_max, setup_max};
-                case Reduce::attention: return {forward_attention, backward_attention};
-                case Reduce::cosine: return {forward_cosine, backward_cosine};
-            }
-            break;
-        case SiteKind::linear: return {forward_linear, backward_linear};
-        case SiteKind::pointwise: return {forward_pointwise, backward_pointwise};
-        case SiteKind::norm:
-            if (site.over_rows()) return {forward_batch_norm, backward_batch_norm};
-            return {forward_norm, backward_norm};
-        case SiteKind::loss: return {forward_loss, backward_loss};
-        case SiteKind::output: return {forward_output, [](Passes&, int) {}};
-    }
-    return {[](Passes&, int) {}, [](Passes&, int) {}};  // features are fetched where they are read
-}
-
-// What setup makes of the features, by product, where the configuration caches it.
-std::map<int, TensorId> lower_setup(Builder& builder) {
-    std::map<int, TensorId> kept;
-    if (!builder.rules().configuration().cached_aggregation) return kept;
-    builder.begin_phase(Phase::setup);
-    builder.begin(Pass::forward, 1);
-    const SiteGraph& model = builder.rules().model();
-    const Site& site = model.product(1);
-    if (site.maps()) {
-        kept[model.products.front()] = lowering_of(site).setup(builder, site);
-    } else {
-        setup_propagation(builder, kept);
-    }
-    for (const auto& [product, made] : kept) builder.cache(made);
-    return kept;
-}
-
-void lower_passes(Builder& builder, bool training, std::map<int, TensorId> kept) {
-    Passes passes(builder, training, std::move(kept));
-    const auto& sites = passes.model.sites;
-    const int count = static_cast<int>(sites.size());
-    for (int site = 0; site < count; ++site) lowering_of(passes.model.at(site)).forward(passes, site);
-    for (int site = count - 1; training && site >= 0; --site) {
-        add_same(passes, site);
-        lowering_of(passes.model.at(site)).backward(passes, site);
-    }
 }
 
 // Evaluation reads every vertex: what training caches serves it only when that is of every vertex too.

@@ -8,6 +8,7 @@
 
 #include "planner/lower/builder.hpp"
 #include "planner/lower/dense.hpp"
+#include "planner/lower/segments.hpp"
 
 #include <any>
 #include <map>
@@ -42,6 +43,8 @@ struct Passes {
     const Rules& rules;
     const SiteGraph& model;
     bool training = true;
+    Segments segments;
+    bool again = false;            // whether a segment is being made again
     std::map<int, TensorId> kept;  // by product, made in setup: T^1 in left(1), or its value, of one without weights
     std::vector<Value> values;     // of each site
     std::vector<Gradient> gradients;
@@ -51,6 +54,7 @@ struct Passes {
           rules(emitting.rules()),
           model(emitting.rules().model()),
           training(trained),
+          segments(model, trained ? rules.configuration().remade : 0),
           kept(std::move(made_once)),
           values(model.sites.size()),
           gradients(model.sites.size()) {}
@@ -59,6 +63,10 @@ struct Passes {
         const auto found = kept.find(product);
         return found == kept.end() ? std::nullopt : std::optional(found->second);
     }
+    // Whether the backward pass finds what the forward pass makes of a site now.
+    bool keeps(int site) const { return training && (again || segments.last(site) || segments.outlasts(site)); }
+    // Whether anybody reads the value of a site that is made now.
+    bool wants(int site) const { return !again || segments.wanted(site); }
     Value& value(int site) { return values[static_cast<std::size_t>(site)]; }
     Gradient& gradient(int site) { return gradients[static_cast<std::size_t>(site)]; }
 

@@ -22,7 +22,9 @@ public:
     void forward() {
         const std::string at = "forward." + label_;
         const TensorId z = read();
-        const Columns of = passes_.training ? of_these_rows(at, z) : of_earlier_epochs(at);
+        const Columns of = passes_.again      ? std::any_cast<const NormedColumns&>(passes_.value(id_).saved).of
+                           : passes_.training ? of_these_rows(at, z)
+                                              : of_earlier_epochs(at);
         const TensorId made = builder_.like("H" + label_ + suffix(rest_), z);
         emit(at, {BatchNormOp::scale,
                   {z, of.mean, of.inverse, builder_.bias(site_.parameter), builder_.bias(site_.shift)},

@@ -65,7 +65,7 @@ void forward_pointwise(Passes& passes, int id) {
     Value& made = passes.value(id);
     builder.begin(Pass::forward, site.layer);
     const Place made_in = rules.made_in(id);
-    const bool masked = passes.training && masks_bits(site);
+    const bool masked = passes.keeps(id) && masks_bits(site);
     const Place source = masked ? mask_rule(rules, id).taken() : made_in;
     std::optional<std::string> name;
     if (masked && (source == made_in || !rules.places_differ())) name = "mask" + label + suffix(source);
@@ -85,7 +85,7 @@ void prepare_backward(Passes& passes, int id) {
     const Rules& rules = passes.rules;
     const Site& site = passes.model.at(id);
     Value& made = passes.value(id);
-    if (!passes.training || site.kind != SiteKind::pointwise || made.prepared) return;
+    if (!passes.keeps(id) || site.kind != SiteKind::pointwise || made.prepared) return;
     made.prepared = true;
     const std::string label = rules.label(id);
     builder.begin(Pass::keep, site.layer);
@@ -102,7 +102,7 @@ void prepare_backward(Passes& passes, int id) {
     }
     const Place source = rule.taken();
     if (!made.mask.in(source)) {
-        const TensorId h = made.copies.at(made.copies.source_for(source));
+        const TensorId h = passes.fetch(id, source, "mask." + label + ".H", OpKind::relu);
         made.mask.add(source, positive_mask(builder, "mask." + label, h, "mask" + label + suffix(source)));
     }
     builder.at(made.mask, rule.at, "mask." + label + ".redistribute", "mask" + label, OpKind::relu);
@@ -133,8 +133,8 @@ void backward_pointwise(Passes& passes, int id) {
         if (masks_bits(site)) {
             apply_mask(builder, at + ".mask", gradient.at(place), passes.value(id).mask.at(rule.at), site);
         } else {
-            activation_gradient(builder, at + ".activation", gradient.at(place), passes.value(id).copies.at(rule.at),
-                                site);
+            activation_gradient(builder, at + ".activation", gradient.at(place),
+                                passes.fetch(id, rule.at, at + ".H", operation_of(site.activation)), site);
         }
     } else if (site.dropout > 0) {
         activation_gradient(builder, at + ".dropout", gradient.at(rules.gradient_made_in(id)), {}, site);

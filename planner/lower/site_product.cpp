@@ -17,22 +17,26 @@ TensorId aggregate(Builder& builder, const std::string& at, TensorId input, cons
 
 // Forward S: H -> spmm -> T -> gemm -> Z. Forward D: H -> gemm -> B -> spmm -> Z; redistributed wherever a product
 // wants its operand elsewhere.
-TensorId product(Passes& passes, const Site& site, TensorId input, Value& made) {
+std::optional<TensorId> product(Passes& passes, int id, TensorId input, Value& made) {
     Builder& builder = passes.builder;
     const Rules& rules = passes.rules;
+    const Site& site = passes.model.at(id);
     const int l = site.layer;
     const std::string at = numbered("forward.", l);
+    const bool wants_operand = rules.operand(l) == Operand::product;
     if (rules.forward(l) == Order::sparse_first) {
         std::optional<TensorId> own;
         if (site.adds_self())
             own = passes.fetch_rows(site.input, l, rules.spmm_out(), at + ".self.redistribute", OpKind::aggregate);
         const TensorId rows = aggregate(builder, at, input, site, own);
         if (site.initial >= 0) add_initial(passes, site, rows);
-        if (rules.operand(l) == Operand::product) made.kept = rows;
+        if (wants_operand) made.kept = rows;
+        if (!passes.wants(id)) return std::nullopt;
         return gemm(builder, at + ".gemm", rows, site, Direction::forward, numbered("Z", l));
     }
     const TensorId combined = gemm(builder, at + ".gemm", input, site, Direction::forward, numbered("B", l));
     made.mapped = combined;
+    if (!passes.wants(id)) return std::nullopt;
     const TensorId columns =
         builder.redistribute(at + ".redistribute", combined, rules.spmm_in(), numbered("B", l), OpKind::aggregate);
     return multiply(builder, at, site, Direction::forward, columns, numbered("Z", l));
@@ -171,6 +175,14 @@ void backward_epsilon(Passes& passes, int id) {
     update_epsilon(builder, at, site, *gradient.mapped, own);
 }
 
+// Whether anybody needs the site's value, or an operand of a gradient that is made on the way to it.
+bool makes_operand(const Passes& passes, int id) {
+    const Site& site = passes.model.at(id);
+    const bool aggregates_first = passes.rules.forward(site.layer) == Order::sparse_first;
+    const bool of_weight = aggregates_first && passes.rules.operand(site.layer) == Operand::product;
+    return passes.wants(id) || of_weight || (!aggregates_first && site.self_parameter >= 0);
+}
+
 }  // namespace
 
 TensorId setup_product(Builder& builder, const Site& site) {
@@ -188,18 +200,20 @@ void forward_product(Passes& passes, int id) {
     const int l = site.layer;
     Value& made = passes.value(id);
     builder.begin(Pass::forward, l);
-    TensorId z = 0;
+    std::optional<TensorId> z;
     made.kept = passes.kept_of(id);
     if (made.kept) {
-        z = gemm(builder, "forward.1.gemm", *made.kept, site, Direction::forward, "Z1");
+        if (passes.wants(id)) z = gemm(builder, "forward.1.gemm", *made.kept, site, Direction::forward, "Z1");
+    } else if (!makes_operand(passes, id)) {
+        prepare_backward(passes, site.input);
     } else {
         const TensorId operand = passes.fetch(site.input, rules.wanted_by(site), numbered("forward.", l) + ".input",
                                               first_operation(rules.forward(l)));
         prepare_backward(passes, site.input);
         builder.begin(Pass::forward, l);
-        z = product(passes, site, operand, made);
+        z = product(passes, id, operand, made);
     }
-    made.copies.add(rules.made_in(id), z);
+    if (z) made.copies.add(rules.made_in(id), *z);
 }
 
 // The weight's gradient and update, and U^(l-1), before the mask, unless nobody needs it. Between the two products of U

@@ -72,13 +72,20 @@ double FrameSearch::seconds_of_member(const ConfigurationFrame& frame, const Cho
 
 void FrameSearch::add_deep(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                            std::uint32_t first_frame) {
-    auto fastest = fastest_of_deep(space_, frame_with(frame, switches.front()), switches, machine_, graphs_);
+    // Windows of layers do not know which of them are made again: the fastest without that is costed in full.
+    std::vector<Switches> kept = switches;
+    for (Switches& each : kept) each.remade = 0;
+    auto fastest = fastest_of_deep(space_, frame_with(frame, kept.front()), kept, machine_, graphs_);
+    const bool remade = frame.switches.remade > 0;
     const std::vector<double> setup = setup_seconds(frame, switches, fastest.front().front().choices);
     const double beside = seconds_beside(frame, switches.front(), fastest.front().front().choices);
     for (std::size_t s = 0; s < switches.size(); ++s) {
         if (frame.switches.ring) keep_ringing(frame, switches[s], fastest[s]);
+        if (remade) fastest[s].resize(1);
         for (const DeepMember& member : fastest[s]) {
-            all_.members.push_back({setup[s] + member.seconds + beside, first_frame + static_cast<std::uint32_t>(s),
+            const double seconds = remade ? seconds_of_member(frame_with(frame, switches[s]), member.choices)
+                                          : setup[s] + member.seconds + beside;
+            all_.members.push_back({seconds, first_frame + static_cast<std::uint32_t>(s),
                                     static_cast<std::uint32_t>(all_.choices.size())});
             all_.choices.push_back(member.choices);
         }

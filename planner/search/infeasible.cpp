@@ -130,6 +130,9 @@ std::string describe(const Infeasible& infeasible, int ranks) {
         message += " while loading, every rank holds the whole graph's structure, " +
                    memory_text(infeasible.load_bytes) + ", however many ranks there are;";
     }
+    if (infeasible.recomputed_bytes)
+        message += " where layers are made again for their backward pass, without `recompute off`, " +
+                   enough_memory_text(*infeasible.recomputed_bytes) + " per rank are enough;";
     const std::string on = infeasible.grid_pinned ? " on another grid" : "";
     if (infeasible.smallest_ranks) {
         return message + " it would fit" + on + " on " + std::to_string(*infeasible.smallest_ranks) + " ranks";

@@ -50,7 +50,8 @@ void reject_dropout(const Space& space, SearchResult& found) {
 
 }  // namespace
 
-SearchResult search_full_space(const Space& space, const Machine& machine, NumberedGraphs& graphs) {
+SearchResult search_full_space(const Space& asked_for, const Machine& machine, NumberedGraphs& graphs) {
+    Space space = asked_for;
     const auto walk = [&](const std::vector<Distribution>& grids, const std::vector<bool>& factored) {
         return walk_members(space, machine, graphs, rank_members(space, grids, machine, graphs, factored));
     };
@@ -67,7 +68,8 @@ SearchResult search_full_space(const Space& space, const Machine& machine, Numbe
     const bool something_over = std::any_of(found.rejected.begin(), found.rejected.end(), [](const Rejection& r) {
         return r.reason == Rejection::Reason::over_memory;
     });
-    if (something_over && (left_out > 0 || !factored)) {
+    space.buys_memory = found.fastest_is_over;
+    if (something_over && (left_out > 0 || !factored || space.buys_memory)) {
         found = walk(space.grids, factored ? std::vector{*factored} : std::vector{false, true});
     } else {
         if (!factored) add_factored(space, machine, graphs, found);

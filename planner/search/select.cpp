@@ -40,6 +40,16 @@ std::optional<std::int64_t> bytes_in_shares(Problem problem, const Machine& mach
     return shared.selection->ranked.front().predicted.peak_bytes_per_rank;
 }
 
+// The peak of the best plan that makes layers again, where that was ruled out.
+std::optional<std::int64_t> bytes_recomputed(const Problem& problem, const Machine& machine, SelectOptions options) {
+    if (options.remade != 0) return std::nullopt;
+    options.remade.reset();
+    options.alternatives = false;
+    const SelectResult found = select(problem, machine, options);
+    if (!found) return std::nullopt;
+    return found.selection->ranked.front().predicted.peak_bytes_per_rank;
+}
+
 // `asked`: the numberings that an earlier search has asked for; null: there was none.
 SelectResult run(const Problem& problem, const Machine& machine, const SelectOptions& options,
                  search::NumberedGraphs* asked) {
@@ -54,6 +64,7 @@ SelectResult run(const Problem& problem, const Machine& machine, const SelectOpt
         result.code = ErrorCode::infeasible;
         result.infeasible = search::explain_infeasible(space, thriftiest(found.costed).candidate, graphs);
         result.infeasible->sharded_bytes = bytes_in_shares(problem, machine, options, *result.infeasible);
+        result.infeasible->recomputed_bytes = bytes_recomputed(problem, machine, options);
         result.message = search::describe(*result.infeasible, space.ranks);
         return result;
     }

@@ -211,6 +211,7 @@ enumerate::Asked asked(const Space& space) {
     question.layer_by_layer = is_deep(space.model);
     question.drops_attention = space.drops_attention;
     question.several_nodes = space.several_nodes;
+    question.buys_memory = space.buys_memory;
     return question;
 }
 

@@ -29,6 +29,7 @@ struct Space {
     std::optional<Batches> batches{};  // that updates are of
     bool in_shares = false;            // whether ranks load shares of the graph
     bool drops_attention = false;      // whether runs drop weights of attention
+    bool buys_memory = false;          // whether layers may be made again, which is slower, to need less memory
     std::int64_t epochs = 1;           // of a run
     // Whether grids that deal edges by a vertex cut are searched, unasked: of a graph that is there, as nobody but
     // DistGNN knows how others cut. Of such a graph, why not.

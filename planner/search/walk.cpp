@@ -78,6 +78,7 @@ private:
         const GraphStats& graph = graphs_.numbered(schedule.numbering);
         const std::int64_t peak = peak_bytes_per_rank(schedule, graph, space_.memory);
         const bool fits = peak <= space_.memory_per_rank;
+        found_.fastest_is_over |= !fits && fitting_ == 0;
         if (!fits && peak >= thriftiest_) {
             ++over_memory_[scheme_of(frame.on)];
             return true;

@@ -12,6 +12,7 @@ namespace gnnplan::search {
 struct SearchResult {
     std::vector<EvaluatedCandidate> costed;
     std::vector<Rejection> rejected;
+    bool fastest_is_over = false;    // whether the fastest is over memory
     std::int64_t needed_buffer = 0;  // where the bound on buffers leaves nothing: bytes that would be enough
 };
 

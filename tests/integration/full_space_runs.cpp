@@ -42,6 +42,7 @@ search::ConfigurationFrame frame_of(const Distribution& on, const Switches& swit
     if (switches.parts && on.grid.x > 1) frame.switches.parts = on.grid.x;
     frame.switches.factored_values = switches.factored;
     frame.switches.node_axis = switches.node_axis;
+    frame.switches.remade = switches.recompute;
     if (on.sharing != Sharing::cut) return frame;
     // Rules of cuts take turns, too.
     constexpr std::array rules{CutRule::libra, CutRule::seeded, CutRule::libra, CutRule::cover};
@@ -130,7 +131,7 @@ void check_separate_passes(const TestProblem& problem, const Schedule& schedule,
 }
 
 std::string describe(const TestProblem& problem, const Configuration& configuration, const Switches& switches) {
-    return fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}{}{}",
+    return fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}{}{}{}",
                        problem.name(), scheme_of(configuration), configuration.grid.text(), text(configuration.forward),
                        text(configuration.backward), text(configuration.operands),
                        static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
@@ -152,6 +153,7 @@ std::string describe(const TestProblem& problem, const Configuration& configurat
                        configuration.node_axis == NodeAxis::x   ? ", nodes along x"
                        : configuration.node_axis == NodeAxis::z ? ", nodes along z"
                                                                 : "",
+                       configuration.remade > 0 ? fmt::format(", {} recomputed at once", configuration.remade) : "",
                        switches.buffer_bytes > 0 ? fmt::format(", buffers of {}", switches.buffer_bytes) : "");
 }
 

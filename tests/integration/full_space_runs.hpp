@@ -50,6 +50,7 @@ struct Switches {
         0;                 // that products may have of what others send; as few as they can where these are too few
     bool relayed = false;  // panels, or rows, that are exchanged
     NodeAxis node_axis = NodeAxis::y;
+    int recompute = 0;
 };
 
 // Every two switches are off and off, off and on, on and off, and on and on together in some of the rows (an orthogonal
@@ -73,6 +74,7 @@ inline Switches switches_in_turn(std::size_t run) {
     switches.buffer_bytes = buffers[run % buffers.size()];
     switches.relayed = run / 16 % 2 == 1;
     switches.node_axis = static_cast<NodeAxis>((run + run / 3 + run / 9) % 3);
+    switches.recompute = static_cast<int>((run / 2 + run / 7) % 3);
     return switches;
 }
 

@@ -361,6 +361,31 @@ TEST(Plan, TellsThePriceOfMapsBeforeLayerOne) {
     EXPECT_THAT(gnnplan(reddit).out, ::testing::Not(HasSubstr("maps  ")));
 }
 
+// Layers are made again where the fastest plan does not fit otherwise, and not where it does.
+TEST(Plan, MemoryBuysRecomputation) {
+    const std::string deep =
+        "plan --graph ogbn-arxiv --machine a6000x8 --ranks 8 --model gcnii --layers 16 --hidden 256 ";
+    const auto peak = [&](const std::string& flags) {
+        return gnnplan(deep + flags + " --json")
+            .json()["candidates"][0]["predicted"]["peak_bytes_per_rank"]
+            .get<double>();
+    };
+    const auto remade = [&](const std::string& flags) {
+        return gnnplan(deep + flags + " --json").json()["candidates"][0]["configuration"].value("remade", 0);
+    };
+    const double kept = peak("--recompute off"), least = peak("--recompute 4");
+    EXPECT_LT(least, 0.75 * kept);
+    EXPECT_EQ(remade(""), 0);
+    EXPECT_GT(remade("--memory " + std::to_string(static_cast<std::int64_t>(least * 1.2))), 0);
+    const Outcome none =
+        gnnplan(deep + "--recompute off --memory " + std::to_string(static_cast<std::int64_t>(least * 1.2)));
+    EXPECT_EQ(none.code, 3);
+    EXPECT_THAT(none.err, HasSubstr("without --recompute off"));
+    EXPECT_THAT(gnnplan("plan --graph cora --ranks 2 --recompute 2").err, HasSubstr("fewer than all 2 are made again"));
+    EXPECT_THAT(gnnplan("plan --graph cora --ranks 2 --recompute 1 --task infer").err,
+                HasSubstr("an inference keeps nothing for a backward pass"));
+}
+
 // The widths of appnp are those of linear maps before its one layer, and sgc has one layer, unless more are asked for.
 TEST(Plan, OfModelsThatPropagate) {
     const auto model_of = [](const std::string& flags) {

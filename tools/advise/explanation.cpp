@@ -35,8 +35,9 @@ std::string section_of(const Step& step, const std::string& previous) {
     if (origin.op == OpKind::dropout || origin.layer == 0) return previous.empty() ? "input" : previous;
     if (origin.pass == Pass::keep) return previous;
     if (is_loss(origin.op)) return logits_of(step.operation) ? std::string(kind_of(step.operation)) : previous;
-    return std::string(origin.pass == Pass::forward ? "forward" : "backward") + ", layer " +
-           std::to_string(origin.layer);
+    const bool behind = previous.starts_with("backward") || previous.starts_with("forward again");
+    const std::string pass = origin.pass != Pass::forward ? "backward" : behind ? "forward again" : "forward";
+    return pass + ", layer " + std::to_string(origin.layer);
 }
 
 // The product that does step `i`, too; none of most.

@@ -334,6 +334,33 @@ SwitchWords ring() {
     };
 }
 
+SwitchWords recompute() {
+    PinWords pin{
+        .flag = "--recompute",
+        .values = {{"off", 0}, {"K", 1, true}},
+        .help =
+            "Pin whether training keeps what layers make (off), or only what every K of them read, and makes these K "
+            "again before their backward pass: slower, in less memory. Searched where what is kept does not fit",
+        .no_effect = "inferences and groups of ranks keep nothing, or all that layers make",
+    };
+    pin.pin = [](SelectOptions& options, std::size_t value, int number) { options.remade = value == 0 ? 0 : number; };
+    pin.pinned = [](const SelectOptions& options) -> std::optional<std::size_t> {
+        return options.remade ? std::optional<std::size_t>(*options.remade > 0 ? 1 : 0) : std::nullopt;
+    };
+    return {
+        .key = "remade",
+        .value_of = [](const Configuration& c) -> std::size_t { return c.remade > 0 ? 1 : 0; },
+        .values = {{"nothing recomputed", "off"},
+                   {"layers recomputed",
+                    "on",
+                    {"recomputed at once",
+                     "so many layers are made again before their backward pass, for less memory: what they read is "
+                     "kept"}}},
+        .count = &Configuration::remade,
+        .pin = pin,
+    };
+}
+
 SwitchWords bf16() {
     return {
         .key = "bf16",
@@ -384,7 +411,7 @@ SwitchWords exactness() {
 
 constexpr std::array places_in_help = {"exchange", "overlap",     "factored_values", "attention", "scores",
                                        "ring",     "permutation", "loss_rows",       "bf16",      "parts",
-                                       "cut_rule", "clones",      "constant_input",  "node_axis"};
+                                       "cut_rule", "clones",      "constant_input",  "node_axis", "remade"};
 
 }  // namespace
 
@@ -400,10 +427,11 @@ std::string SwitchWords::flag_with(std::size_t value) const {
 }
 
 const std::vector<SwitchWords>& switch_words() {
-    static const std::vector<SwitchWords> rows{
-        exchange(), overlap(),          permutation(),    parts(),       cut_rule(),  clones(),
-        delay(),    replicated_input(), constant_input(), column_loss(), loss_rows(), factored_values(),
-        scores(),   attention(),        ring(),           node_axis(),   bf16(),      exactness()};
+    static const std::vector<SwitchWords> rows{exchange(),       overlap(),     permutation(), parts(),
+                                               cut_rule(),       clones(),      delay(),       replicated_input(),
+                                               constant_input(), column_loss(), loss_rows(),   factored_values(),
+                                               scores(),         attention(),   ring(),        node_axis(),
+                                               bf16(),           recompute(),   exactness()};
     return rows;
 }
 

@@ -87,6 +87,8 @@ struct Infeasible {
         0;  // held by every rank while loading, on any number of ranks; 0 where hosts load, or shares
     // The peak of the best plan whose ranks load shares, where loading the whole graph takes most of a rank's memory.
     std::optional<std::int64_t> sharded_bytes;
+    // Where layers may not be made again (SelectOptions::remade 0): the bytes that are enough where they are.
+    std::optional<std::int64_t> recomputed_bytes;
     bool grid_pinned = false;           // smallest_ranks is for other grids
     std::optional<int> smallest_ranks;  // smallest number of ranks that would fit, when there is one up to max_ranks
 };

@@ -120,6 +120,30 @@ TEST(Switches, ScoresAreStoredWithWholeNeighbourhoodsOnly) {
     EXPECT_EQ(ways(both), Ways{AttentionScores::stored});
 }
 
+// Making layers again is slower than keeping what they make: only memory asks for it.
+TEST(Switches, LayersAreMadeAgainForMemoryAlone) {
+    const SiteGraph gcn = model_of("gcn"), inference = model_of("gcn", false);
+    const auto values = [](Asked asked) {
+        std::vector<int> found;
+        for (const Switches& s : lowered_switches(asked, one, false)) {
+            if (!s.permutation) found.push_back(s.remade);
+        }
+        return found;
+    };
+    Asked asked{gcn};
+    EXPECT_EQ(values(asked), std::vector<int>{0});
+    asked.buys_memory = true;
+    std::vector<int> all{0};
+    for (int layers = 1; layers < gcn.depth; layers *= 2) all.push_back(layers);
+    ASSERT_GT(all.size(), 1U);
+    EXPECT_EQ(values(asked), all);
+    asked.pins.remade = 1;
+    EXPECT_EQ(values(asked), std::vector<int>{1});
+    Asked applied{inference};
+    applied.buys_memory = true;
+    EXPECT_EQ(values(applied), std::vector<int>{0});
+}
+
 TEST(Switches, OthersAreThoseThatThereAre) {
     const SiteGraph agnn = model_of("agnn");
     Configuration chosen;
@@ -152,6 +176,9 @@ TEST(Switches, PinsWithoutAUseAreRefused) {
     };
     const SiteGraph gcn = model_of("gcn"), gat = model_of("gat"), inference = model_of("gat", false);
     EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.scores = Scores::columns; }), "");
+    EXPECT_EQ(refused(gcn, [](Asked& a) { a.pins.remade = 1; }), "");
+    EXPECT_NE(refused(gcn, [&](Asked& a) { a.pins.remade = gcn.depth; }), "");
+    EXPECT_NE(refused(inference, [](Asked& a) { a.pins.remade = 1; }), "");
     EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.attention = AttentionScores::stored; }), "");
     EXPECT_EQ(refused(gat, [](Asked& a) { a.pins.attention = AttentionScores::stored; }), "");
     EXPECT_NE(refused(inference, [](Asked& a) { a.pins.attention = AttentionScores::stored; }), "");

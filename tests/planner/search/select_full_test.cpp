@@ -389,7 +389,8 @@ TEST(SelectFull, CutsFollowTheReplicationFactor) {
 // The fastest of all members that needs no more than `limit`, by looking at each.
 double fastest_within(int ranks, std::int64_t limit) {
     const Problem p = problem(widths, ranks, products);
-    const search::Space space = search::make_space(p, machine(), {});
+    search::Space space = search::make_space(p, machine(), {});
+    space.buys_memory = true;
     search::NumberedGraphs graphs(products);
     const search::Members all = search::rank_members(space, space.grids, machine(), graphs, {false, true});
     for (const search::Member& member : all.members) {
@@ -568,6 +569,7 @@ TEST(SelectFull, RejectedClassesAreNamed) {
     const std::int64_t stored = members({false});
     const std::int64_t all = members({false, true});
     SelectOptions options;
+    options.remade = 0;
     for (int cut = 0; cut < 3; ++cut) {
         const Selection s = selected(6, options);
         const auto fitting =

@@ -51,6 +51,7 @@ io::Document encode(const Infeasible& infeasible, const std::string& message) {
                                                   {"largest_tensors", std::move(largest)}});
     const auto or_null = [](const auto& value) { return value ? io::Document(*value) : io::Document(); };
     return document.set("sharded_bytes_per_rank", or_null(infeasible.sharded_bytes))
+        .set("recomputed_bytes_per_rank", or_null(infeasible.recomputed_bytes))
         .set("smallest_ranks", or_null(infeasible.smallest_ranks));
 }
 

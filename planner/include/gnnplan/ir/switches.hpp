@@ -72,6 +72,9 @@ struct Switches {
     // How layers with additive attention get their scores in training.
     AttentionScores attention = AttentionScores::recompute;
     NodeAxis node_axis = NodeAxis::y;
+    // > 0: training keeps what every so many layers read, and makes these layers again before their backward pass; the
+    // last ones follow it at once. Chen et al. 2016, "Training deep nets with sublinear memory cost".
+    int remade = 0;
     CutRule cut_rule = CutRule::none;  // how edges are dealt to `parts` parts, where ranks share them so (Sharing::cut)
 
     CloneLoss clones = CloneLoss::none;  // groups of ranks train on parts of a cut with clones of vertices
@@ -114,6 +117,7 @@ struct Switches {
         archive.optional("ring", self.ring, FeltBy{.loading = false, .candidates = false});
         archive.optional("attention", self.attention, FeltBy{.loading = false, .candidates = false});
         archive.optional("node_axis", self.node_axis, FeltBy{.memory = false});
+        archive.optional("remade", self.remade, FeltBy{.loading = false, .candidates = false});
         archive.optional("cut_rule", self.cut_rule, FeltBy{.candidates = false});
         archive.optional("clones", self.clones, FeltBy{.candidates = false});
         archive.optional("delay", self.delay, FeltBy{.candidates = false});
@@ -133,6 +137,7 @@ struct Pins {
     std::optional<CutRule> cut_rule;           // how edges are dealt to the parts of a cut; any but none
     std::optional<CloneLoss> clones;           // groups of ranks train on clones, which nothing does unasked
     std::optional<int> delay;                  // of sums that clones get of each other's; unset: they get none
+    std::optional<int> remade;                 // of how many layers at a time the forward pass is made again; 0: none
     std::optional<bool> ring;                  // whether dense products of an inference exchange tiles where they can
     bool bf16 = false;                         // dense operands of products rounded to bfloat16 where panels are packed
     bool partition = false;  // vertices numbered by a partitioner, where the graph is there to be partitioned

@@ -1,0 +1,43 @@
+#include "planner/lower/segments.hpp"
+
+#include <algorithm>
+
+namespace gnnplan::lower {
+namespace {
+
+bool is_sum_of_products(const Site& site) { return site.kind == SiteKind::product && site.reduce == Reduce::sum; }
+
+// Whether the gradients of a site need nothing that it makes.
+bool is_linear(const Site& site) { return site.kind == SiteKind::linear || is_sum_of_products(site); }
+
+}  // namespace
+
+Segments::Segments(const SiteGraph& model, int layers) : model_(model), wanted_(model.sites.size(), true) {
+    int segment = 0;
+    for (const Site& site : model.sites) {
+        if (layers > 0) segment = std::max(segment, (site.layer - 1) / layers);
+        of_site_.push_back(segment);
+    }
+    for (int id = static_cast<int>(model.sites.size()) - 1; layers > 0 && id >= 0; --id) {
+        const std::vector<int> readers = model.readers(id);
+        const bool read =
+            std::ranges::any_of(readers, [&](int reader) { return of(reader) == of(id) && reads_again(reader, id); });
+        const SiteKind kind = model.at(id).kind;
+        const bool stays = outlasts(id) && (kind == SiteKind::pointwise || kind == SiteKind::input);
+        wanted_[static_cast<std::size_t>(id)] = !stays && (read || !is_linear(model.at(id)));
+    }
+}
+
+bool Segments::outlasts(int site) const {
+    const std::vector<int> readers = model_.readers(site);
+    return std::ranges::any_of(readers, [&](int reader) { return of(reader) > of(site); });
+}
+
+// Whether a site reads a value when it is made again, or in its backward pass.
+bool Segments::reads_again(int reader, int value) const {
+    const Site& site = model_.at(reader);
+    if (!is_linear(site) || wanted(reader)) return wanted(reader);
+    return site.parameter >= 0 && (site.input == value || site.initial == value);
+}
+
+}  // namespace gnnplan::lower
