@@ -328,7 +328,7 @@ TEST(Plan, TheAnswerComesFirst) {
 
 TEST(Plan, DefaultsOfFrameworksThatDoNotFitAreOutOfMemory) {
     const std::string out = gnnplan("plan --graph ogbn-papers100m --layers 3 --ranks 4 --machine dgx-a100").out;
-    EXPECT_THAT(out, HasSubstr("PyG's default does not fit; a tie with 2d\n"));
+    EXPECT_THAT(out, HasSubstr("PyG's default does not fit; a tie with 2d and rdm\n"));
     EXPECT_THAT(out, ::testing::ContainsRegex("DDD SS-.*  OOM \\(101 GiB\\)  as PyTorch Geometric"));
 }
 
