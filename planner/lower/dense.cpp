@@ -1,23 +1,20 @@
 #include "planner/lower/dense.hpp"
 
 namespace gnnplan::lower {
-
 namespace {
 
-// share W + (1 - share) I, times 1 - teleport where the operand has added teleport / (1 - teleport) of another value:
-// then no pass has to scale rows. It is made once in each pass.
+// An operand that has added teleport / (1 - teleport) of another value leaves the factor 1 - teleport to its weight, so
+// that no pass has to scale rows.
 double scale_of(const Site& site) { return site.initial >= 0 ? 1 - site.teleport : 1; }
 
+// The weight of a site, or share W + (1 - share) I times its scale, which a phase makes once.
 TensorId multiplier(Builder& builder, const Site& site) {
     const TensorId w = builder.weight(site.parameter);
     const double scale = scale_of(site);
     if (scale == 1 && site.share == 1) return w;
     const std::string symbol = builder.tensor(w).name;
     if (const auto made = builder.made_before(symbol + ".mixed")) return *made;
-    const TensorId mixed = builder.like(symbol + ".mixed", w);
-    MapStep scaled{MapOp::scaled, w, {}, mixed, 0, Activation::none, false};
-    scaled.scale = scale * site.share;
-    builder.step("mix." + symbol, OpKind::linear, scaled);
+    const TensorId mixed = scaled(builder, "mix." + symbol, scale * site.share, w, symbol + ".mixed", OpKind::linear);
     MapStep identity{MapOp::add_identity, mixed, {}, {}, 0, Activation::none, false};
     identity.scale = scale * (1 - site.share);
     if (site.share != 1) builder.step("mix." + symbol + ".identity", OpKind::linear, identity);

@@ -24,6 +24,7 @@ void update_weight(Builder& builder, const Site& site, TensorId gradient);
 void add_to(Builder& builder, const std::string& step, TensorId sum, TensorId other);
 // sum += scale * other.
 void add_scaled(Builder& builder, const std::string& step, double scale, TensorId sum, TensorId other);
+// scale * in, which may be a parameter.
 TensorId scaled(Builder& builder, const std::string& step, double scale, TensorId in, const std::string& out,
                 OpKind op);
 TensorId copy(Builder& builder, const std::string& step, TensorId in, const std::string& out);

@@ -39,7 +39,7 @@ SiteLowering lowering_of(const Site& site) {
     return {[](Passes&, int) {}, [](Passes&, int) {}};  // features are fetched where they are read
 }
 
-// Of what later segments read, the places in which they do are kept: these are made again first.
+// Keeps the values that later segments read in the places where these read them, as they are made again from there.
 void keep_for_later(Passes& passes) {
     const auto& sites = passes.model.sites;
     for (int id = 0; id < static_cast<int>(sites.size()); ++id) {

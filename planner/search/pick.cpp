@@ -50,10 +50,9 @@ void reject_dropout(const Space& space, SearchResult& found) {
 
 }  // namespace
 
-SearchResult search_full_space(const Space& asked_for, const Machine& machine, NumberedGraphs& graphs) {
-    Space space = asked_for;
-    const auto walk = [&](const std::vector<Distribution>& grids, const std::vector<bool>& factored) {
-        return walk_members(space, machine, graphs, rank_members(space, grids, machine, graphs, factored));
+SearchResult search_full_space(const Space& space, const Machine& machine, NumberedGraphs& graphs) {
+    const auto walk = [&](const Space& of, const std::vector<Distribution>& grids, const std::vector<bool>& factored) {
+        return walk_members(of, machine, graphs, rank_members(of, grids, machine, graphs, factored));
     };
     const bool pinned = space.options.scheme || space.options.grid;
     std::vector<Distribution> grids = space.grids;
@@ -64,13 +63,14 @@ SearchResult search_full_space(const Space& asked_for, const Machine& machine, N
     }
     // Factored values are slower: without need they are shown for the fastest only, as what memory could be saved.
     const std::optional<bool> factored = enumerate::only_values(asked(space));
-    SearchResult found = walk(grids, {factored.value_or(false)});
+    SearchResult found = walk(space, grids, {factored.value_or(false)});
     const bool something_over = std::any_of(found.rejected.begin(), found.rejected.end(), [](const Rejection& r) {
         return r.reason == Rejection::Reason::over_memory;
     });
-    space.buys_memory = found.fastest_is_over;
-    if (something_over && (left_out > 0 || !factored || space.buys_memory)) {
-        found = walk(space.grids, factored ? std::vector{*factored} : std::vector{false, true});
+    if (something_over && (left_out > 0 || !factored || found.fastest_is_over)) {
+        Space wider = space;
+        wider.buys_memory = found.fastest_is_over;
+        found = walk(wider, space.grids, factored ? std::vector{*factored} : std::vector{false, true});
     } else {
         if (!factored) add_factored(space, machine, graphs, found);
         if (left_out > 0) {

@@ -271,8 +271,7 @@ void add_model_flags(CLI::App& command, ModelFlags& model) {
     add_number(
         command, "--teleport", model.teleport, [](double x) { return x >= 0 && x <= 1; }, "0 to 1",
         "The share of its own prediction that each hop of appnp adds to a vertex, or of the first map's result that "
-        "each "
-        "layer of gcnii does, 0 to 1; default: 0.1");
+        "each layer of gcnii does, 0 to 1; default: 0.1");
     add_number(
         command, "--theta", model.theta, [](double x) { return x > 0 && std::isfinite(x); }, "a positive number",
         "The weight of layer l of gcnii counts log(X / l + 1), and the identity the rest; default: 0.5");

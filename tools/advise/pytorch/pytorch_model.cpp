@@ -54,7 +54,7 @@ private:
     bool is_end(int id) const { return model_.sites.back().input == id; }
     const std::string& name(int id) const { return names_[static_cast<std::size_t>(id)]; }
     std::string weight(int parameter) const { return parameter_text(model_.parameter(parameter).name); }
-    // What a product or linear map multiplies by.
+    // The weight of a product or linear map, with the identity where that takes part in it.
     std::string weight_of(const Site& site) const {
         const std::string w = weight(site.parameter);
         return site.share == 1 ? w : fmt::format("mixed({}, {})", w, site.share);
