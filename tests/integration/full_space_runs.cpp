@@ -153,7 +153,7 @@ std::string describe(const TestProblem& problem, const Configuration& configurat
                        configuration.node_axis == NodeAxis::x   ? ", nodes along x"
                        : configuration.node_axis == NodeAxis::z ? ", nodes along z"
                                                                 : "",
-                       configuration.remade > 0 ? fmt::format(", {} recomputed at once", configuration.remade) : "",
+                       configuration.remade > 0 ? fmt::format(", {} layers recomputed at once", configuration.remade) : "",
                        switches.buffer_bytes > 0 ? fmt::format(", buffers of {}", switches.buffer_bytes) : "");
 }
 

@@ -353,9 +353,9 @@ SwitchWords recompute() {
         .values = {{"nothing recomputed", "off"},
                    {"layers recomputed",
                     "on",
-                    {"recomputed at once",
-                     "so many layers are made again before their backward pass, for less memory: what they read is "
-                     "kept"}}},
+                    {"layers recomputed at once",
+                     "so many layers are made again, from what the first of them reads, before their backward pass: "
+                     "slower, in less memory"}}},
         .count = &Configuration::remade,
         .pin = pin,
     };
