@@ -153,11 +153,12 @@ public:
         for (int l = 1; l <= depth_; ++l) {
             layers_.begin(l);
             const std::int64_t columns = columns_of(l, layers_.width(read));
-            int value = with_residual(layer(layers_, read, columns), read, columns);
+            int value = with_residual(layer(layers_, read, columns), residual_of(read), columns);
             const bool ends = l == depth_ && !has_head();
             // A batch norm would subtract the bias with the mean.
             if (last_part_ && (ends || model_.norm != Norm::batch || model_.norm_after != NormAfter::sum))
                 value = layers_.bias(value, *last_part_);
+            sum_before_ = value;
             if (ends) return layers_.end(value);
             read = ended(value, l + 1);
             if (model_.jk == JumpingKnowledge::none || (model_.jk == JumpingKnowledge::last && l < depth_)) continue;
@@ -174,10 +175,15 @@ private:
         const bool ends = l == depth_ && has_head() && (l > 1 || !model_.pre.empty());
         return ends ? read : model_.widths[static_cast<std::size_t>(l)];
     }
-    int with_residual(int value, int read, std::int64_t columns) {
-        if (model_.residual == Residual::none) return value;
-        const bool itself = model_.residual == Residual::input && layers_.width(read) == columns;
-        return layers_.sum(value, itself ? read : layers_.linear(read, columns, "residual"));
+    // The operation that a layer adds to what it has made of `read`; -1: none.
+    int residual_of(int read) const {
+        if (model_.residual == Residual::none) return -1;
+        return model_.residual == Residual::sums ? sum_before_ : read;
+    }
+    int with_residual(int value, int residual, std::int64_t columns) {
+        if (residual < 0) return value;
+        const bool itself = model_.residual != Residual::linear && layers_.width(residual) == columns;
+        return layers_.sum(value, itself ? residual : layers_.linear(residual, columns, "residual"));
     }
     int mapped(int of, std::int64_t columns, const std::string& part) {
         return layers_.bias(layers_.linear(of, columns, part), part);
@@ -214,13 +220,15 @@ private:
     std::optional<std::string> last_part_;
     Layers layers_;
     int depth_;
+    int sum_before_ = -1;  // what the layer before has made, with its bias: Z
 };
 
 // A network of widths f_0 .. f_L. `layer(layers, h, columns)` adds the operations of one layer, which make `columns`
 // columns of the operation `h`, but for its last bias, called `last_part` if it is not among them, and returns the last
 // of them. The
 // operations between the layers are the same for all models:
-//   H^l = activation(layer(H) + residual + b), H = dropout(H^(l-1)), residual = H, or H W where widths differ;
+//   Z^l = layer(H) + residual + b, H^l = activation(Z^l), H = dropout(H^(l-1)),
+// where residual is H, or H W where widths differ, or Z^(l-1), which layer 1 does not have;
 // the last layer has no activation, and its output are the logits. A norm stands behind the bias, the activation or the
 // dropout of every layer that has an activation.
 //

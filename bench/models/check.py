@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""GraphSAGE, GIN, GAT, AGNN, SGC, APPNP and GCNII of gnnrun beside those of PyTorch Geometric and DGL.
+"""GCN, GraphSAGE, GIN, GAT, AGNN, SGC, APPNP and GCNII of gnnrun beside those of PyTorch Geometric and DGL.
 
     bench/models/check.py agreement --build build/release --data DIR/cora.npz   # logits and three training steps
     bench/models/check.py accuracy --build build/release --data DIR/cora.npz    # ten seeds
@@ -29,9 +29,9 @@ from peer_environments import NotAvailable, call
 HERE = pathlib.Path(__file__).resolve().parent
 ENVIRONMENTS = {"pyg": environments.PYPI, "dgl": environments.DGL}
 MODELS = ["sage:mean", "sage:sum", "sage:max", "sage:pool", "sage:gcn", "gin", "gat:4x1", "agnn", "sgc:2",
-          "appnp:10x0.1", "gcnii:0.1x0.5"]
+          "appnp:10x0.1", "gcnii:0.1x0.5", "gcn+layer", "gcn+batch", "sage:mean+batch"]
 PROBLEMS = {"arxiv": (170_000, 2_490_000, "128,256,40"), "mid": (233_000, 23_000_000, "602,128,41"),
-            "arxiv-128": (170_000, 2_490_000, "128,128,40")}
+            "arxiv-3": (170_000, 2_490_000, "128,256,256,40"), "arxiv-128": (170_000, 2_490_000, "128,128,40")}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +61,7 @@ class Ours:
         self.bin, self.cache = build.resolve() / "bin", cache
 
     def plan(self, model, graph, widths, *flags):
+        model, _, norm = model.partition("+")
         name, _, aggregator = model.partition(":")
         path = self.cache / "plan.json"
         chosen = ["--aggregator", aggregator] if aggregator else []
@@ -73,6 +74,8 @@ class Ours:
         if name in ("sgc", "appnp"):
             hops, _, teleport = aggregator.partition("x")
             chosen = ["--hops", hops, *(["--teleport", teleport] if teleport else [])]
+        if norm:
+            chosen = [*chosen, "--norm", norm]
         call([self.bin / "gnnplan", "plan", "--graph", graph, "--ranks", 1, "--model", name, *chosen, *widths, *flags, "-o",
               path], 600, env=surroundings(2))
         return path
@@ -182,7 +185,9 @@ def speed(options):
                   "--features", features, "--classes", classes, "-o", graph], 3600, env=surroundings(2))
         for model in options.models:
             # As SAGEConv and GINConv of PyTorch Geometric and autograd multiply; attention has one order.
-            plain = [] if model.startswith(("gat", "agnn")) else ["--forward", "SS", "--backward", "D-"]
+            hidden = len(widths.split(",")) - 2
+            plain = ["--forward", "S" * (hidden + 1), "--backward", "D" * hidden + "-"]
+            plain = [] if model.startswith(("gat", "agnn")) else plain
             plans = {"plain": [*plain, "--loss-rows", "off"], "own": []}
             seconds = {column: [] for column in ("plain", "own", "pyg", "dgl")}
             for _ in range(options.rounds):

@@ -12,7 +12,8 @@ and with biases of 0, and take Adam, with weight decay on the matrices of the fi
 it on all parameters. `attention` trains as Velickovic et al. (2018) on Cora: dropout 0.6 on features and attention,
 learning rate 0.005, decay on all, features divided by their row's sum, until the validation accuracy has not grown for
 100 epochs; the test accuracy is that of the best epoch. gat:HxO has H heads and O in the last layer, which are averaged.
-sgc:K and appnp:KxT have K hops and the teleport T, gcnii:TxA the teleport T and theta A. DATA.npz has edge_index, x, y, train_idx, test_idx.
+sgc:K and appnp:KxT have K hops and the teleport T, gcnii:TxA the teleport T and theta A. gcn+layer and gcn+batch have a norm
+behind each hidden layer, and so have sage and gin. DATA.npz has edge_index, x, y, train_idx, test_idx.
 """
 import argparse, json, struct, sys, time, warnings
 
@@ -54,10 +55,18 @@ class Graph:
     def edge_index(self):
         return torch.from_numpy(numpy.stack([self.source, self.target]))
 
-    def csr(self):
+    def csr(self, values):
         start = numpy.concatenate([[0], numpy.cumsum(numpy.bincount(self.target, minlength=self.n))])
-        return torch.sparse_csr_tensor(torch.from_numpy(start), torch.from_numpy(self.source),
-                                       torch.ones(len(self.source)), size=(self.n, self.n))
+        return torch.sparse_csr_tensor(torch.from_numpy(start), torch.from_numpy(self.source), values,
+                                       size=(self.n, self.n))
+
+    def ones(self):
+        return torch.ones(len(self.source))
+
+    def symmetric(self):
+        """The entries of D^-1/2 A D^-1/2, each end by its own direction."""
+        out, into = numpy.bincount(self.source, minlength=self.n), numpy.bincount(self.target, minlength=self.n)
+        return torch.from_numpy(1 / numpy.sqrt(out[self.source] * into[self.target])).float()
 
 
 ATTENTION_DROPOUT = 0.0  # set by main
@@ -80,6 +89,8 @@ def pyg_layer(model, aggregator, f, g, bias, last=False):
         return nn.GATConv(f, g if last else g // heads, heads, concat=not last, bias=bias, dropout=ATTENTION_DROPOUT)
     if model == "sgc":
         return nn.SGConv(f, g, int(aggregator), bias=bias)
+    if model == "gcn":
+        return nn.GCNConv(f, g, bias=bias, normalize=False)
     if model == "gin":
         return nn.GINConv(mlp(f, g, bias))
     if aggregator == "gcn":
@@ -95,6 +106,8 @@ def dgl_layer(model, aggregator, f, g, bias, last=False):
         return nn.GATConv(f, g if last else g // heads, heads, bias=bias)
     if model == "sgc":
         return nn.SGConv(f, g, int(aggregator), bias=bias)
+    if model == "gcn":
+        return nn.GraphConv(f, g, norm="both", bias=bias)
     if model == "gin":
         return nn.GINConv(mlp(f, g, bias), "sum")
     if aggregator in ("sum", "max"):
@@ -128,6 +141,8 @@ NAMES = {
             "pool.weight": "lin.weight", "pool.bias": "lin.bias", "mlp.0.weight": "nn.0.weight", "mlp.0.bias": "nn.0.bias",
             "mlp.1.weight": "nn.2.weight", "mlp.1.bias": "nn.2.bias"},
     "pyg-gat": {"weight": "lin.weight", "attention.source": "att_src", "attention.target": "att_dst", "bias": "bias"},
+    "pyg-gcn": {"weight": "lin.weight", "bias": "bias"},
+    "dgl-gcn": {"weight": "weight", "bias": "bias"},
     "dgl-gat": {"weight": "fc.weight", "attention.source": "attn_l", "attention.target": "attn_r", "bias": "bias"},
     "pyg-sgc": {"weight": "lin.weight", "bias": "lin.bias"},
     "dgl-sgc": {"weight": "fc.weight", "bias": "fc.bias"},
@@ -138,10 +153,10 @@ NAMES = {
 }
 
 
-def given(graph, framework, as_csr=False):
-    """The graph as a framework takes it."""
+def given(graph, framework, as_csr=False, values=None):
+    """The graph as a framework takes it, with the entries of the matrix if it does not make them itself."""
     if framework == "pyg":
-        return graph.csr() if as_csr else graph.edge_index()
+        return graph.csr(graph.ones() if values is None else values) if as_csr else graph.edge_index()
     import dgl
 
     made = dgl.graph(tuple(graph.edge_index()), num_nodes=graph.n)
@@ -150,14 +165,19 @@ def given(graph, framework, as_csr=False):
 
 
 class Network(torch.nn.Module):
-    def __init__(self, framework, model, aggregator, widths, bias, graph, as_csr=False):
+    def __init__(self, framework, model, aggregator, widths, bias, graph, as_csr=False, norm=""):
         super().__init__()
         self.framework, self.model = framework, model
         make = pyg_layer if framework == "pyg" else dgl_layer
         last = len(widths) - 1
-        self.layers = torch.nn.ModuleList(make(model, aggregator, widths[l - 1], widths[l], bias, l == last)
+        # A batch norm would take a bias before it away.
+        self.layers = torch.nn.ModuleList(make(model, aggregator, widths[l - 1], widths[l],
+                                               bias and (norm != "batch" or l == last), l == last)
                                           for l in range(1, last + 1))
-        self.graph = given(graph, framework, as_csr)
+        normed = {"layer": torch.nn.LayerNorm, "batch": torch.nn.BatchNorm1d}
+        self.norms = torch.nn.ModuleList(normed[norm](width) for width in (widths[1:-1] if norm else []))
+        entries = graph.symmetric() if model == "gcn" and framework == "pyg" else None
+        self.graph = given(graph, framework, as_csr or entries is not None, entries)
 
     def forward(self, x, dropout=0.0):
         for l, layer in enumerate(self.layers):
@@ -167,6 +187,7 @@ class Network(torch.nn.Module):
             if x.dim() == 3:  # DGL's heads
                 x = x.mean(1) if last else x.flatten(1)
             if not last:
+                x = self.norms[l](x) if self.norms else x
                 x = torch.nn.functional.elu(x) if self.model == "gat" else torch.relu(x)
         return x
 
@@ -175,14 +196,20 @@ class Network(torch.nn.Module):
         found = {}
         for l, layer in enumerate(self.layers, 1):
             parameters = dict(layer.named_parameters())
-            of = self.framework + (f"-{self.model}" if self.model in ("gat", "sgc") else "")
+            of = self.framework + (f"-{self.model}" if self.model in ("gat", "sgc", "gcn") else "")
             names = {**NAMES[of], **({"bias": "fc_self.bias"} if "fc_self.bias" in parameters else {})}
             for ours, theirs in names.items():
                 if theirs in parameters:
                     found[f"layers.{l}.{ours}"] = parameters.pop(theirs)
             for rest in parameters.values():  # e.g. a bias that a framework adds
                 rest.data.zero_(), rest.requires_grad_(False)
+        for l, norm in enumerate(self.norms, 1):
+            found |= {f"layers.{l}.norm.{key}": value for key, value in norm.state_dict(keep_vars=True).items()
+                      if key != "num_batches_tracked"}
         return found
+
+    def trained(self):
+        return {name: parameter for name, parameter in self.named().items() if parameter.requires_grad}
 
     def set(self, weights):
         named = self.named()
@@ -196,8 +223,11 @@ class Network(torch.nn.Module):
         return tensor.T if tensor.dim() == 2 else tensor
 
     def reset(self):
-        for parameter in self.named().values():
-            torch.nn.init.xavier_uniform_(parameter) if parameter.dim() > 1 else torch.nn.init.zeros_(parameter)
+        for name, parameter in self.named().items():
+            if parameter.dim() > 1:
+                torch.nn.init.xavier_uniform_(parameter)
+            else:
+                torch.nn.init.constant_(parameter, 1.0 if name.endswith(("norm.weight", "running_var")) else 0.0)
 
 
 class Compared(Network):
@@ -299,7 +329,7 @@ class Mixed(Network):
 
 def adam(network, learning_rate, decay, everywhere=False):
     first, others = [], []
-    for name, parameter in network.named().items():
+    for name, parameter in network.trained().items():
         (first if everywhere or name.startswith("layers.1.") and parameter.dim() == 2 else others).append(parameter)
     return torch.optim.Adam([{"params": first, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}],
                             lr=learning_rate)
@@ -339,7 +369,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("framework", choices=["pyg", "dgl"])
     parser.add_argument("mode", choices=["logits", "steps", "accuracy", "attention", "speed"])
-    parser.add_argument("model", help="gin, agnn, sage:AGGREGATOR, gat:HEADSxOUTPUT_HEADS, sgc:HOPS, "
+    parser.add_argument("model", help="gcn, gin, agnn, sage:AGGREGATOR, gat:HEADSxOUTPUT_HEADS, sgc:HOPS, "
                         "appnp:HOPSxTELEPORT or gcnii:TELEPORTxTHETA")
     parser.add_argument("data")
     parser.add_argument("--weights")
@@ -357,7 +387,8 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    model, _, aggregator = options.model.partition(":")
+    model, _, norm = options.model.partition("+")
+    model, _, aggregator = model.partition(":")
     if options.mode == "attention":
         global ATTENTION_DROPOUT
         ATTENTION_DROPOUT = 0.6
@@ -366,9 +397,9 @@ def main():
     training, test = torch.from_numpy(data["train_idx"]), torch.from_numpy(data["test_idx"])
     widths = options.widths or [x.shape[1], *[options.hidden] * (options.layers - 1), int(y.max()) + 1]
     # For GCN's aggregator DGL adds the vertex itself; for attention and propagation PyTorch Geometric does.
-    looped = model in ("gat", "agnn", "sgc", "appnp", "gcnii")
+    looped = model in ("gat", "agnn", "sgc", "appnp", "gcnii")  # the values of gcn are given
     loops = options.framework == ("dgl" if looped else "pyg")
-    graph = Graph(data, loops=loops and (aggregator == "gcn" or looped))
+    graph = Graph(data, loops=model == "gcn" or (loops and (aggregator == "gcn" or looped)))
     if model == "agnn":
         network = Compared(options.framework, len(widths) - 1, widths, options.bias, graph)
     elif model == "appnp":
@@ -379,7 +410,7 @@ def main():
         network = Mixed(options.framework, teleport, theta, widths, options.bias, graph)
     else:
         network = Network(options.framework, model, aggregator, widths, options.bias, graph,
-                          as_csr=options.mode == "speed" and aggregator != "pool" and model != "gat")
+                          as_csr=options.mode == "speed" and aggregator != "pool" and model != "gat", norm=norm)
     result = {"torch": torch.__version__}
     if options.weights:
         network.set(load_safetensors(options.weights))
@@ -389,7 +420,7 @@ def main():
             result["difference"] = difference(network(x), torch.from_numpy(numpy.load(options.against)))
     elif options.mode == "steps":
         # Adam would divide differences of rounding by gradients of nearly 0.
-        optimizer = torch.optim.SGD(network.named().values(), lr=options.learning_rate, momentum=0.9)
+        optimizer = torch.optim.SGD(network.trained().values(), lr=options.learning_rate, momentum=0.9)
         result["losses"] = [epoch(network, optimizer, x, y, training, 0) for _ in range(options.epochs)]
         ends = load_safetensors(options.against)
         result["difference"] = max(difference(network.as_other(name, p.detach()).reshape(ends[name].shape), ends[name])

@@ -42,6 +42,10 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "gcn, maps before, not autograd's": ("plain", "--pre 9", "--forward SS --backward DD"),
     "gcn, layer norm, biases": ("plain", "--bias --norm layer --residual linear --jk last --layers 3", ""),
     "gcn, layer norm behind the activation": ("plain", "--norm layer --norm-after activation", "--loss-rows on"),
+    "gcn, sums, batch norm": ("plain", "--layers 4 --norm batch --residual sums --jk last", ""),
+    "gcn, sums, elu": ("plain", "--layers 3 --bias --activation elu --residual sums", "--loss-rows on"),
+    "sage mean, sums, layer norm":
+        ("directed", "--model sage --bias --layers 3 --pre 16 --norm layer --residual sums --post 8", ""),
     "gcn, batch norm, biases": ("plain", "--bias --norm batch --residual linear --layers 3", ""),
     "gcn, batch norm, rows of the loss": ("directed", "--norm batch --layers 3 --bias", "--loss-rows on"),
     "gcn, batch norm behind the activation, jk":

@@ -43,7 +43,8 @@ void describe(Archive& archive, Subject<Archive, ModelRecord>& model) {
     archive.optional("pre", model.pre);
     archive.optional("pre_activation", model.pre_activation);
     archive.optional("post", model.post);
-    one_of(archive, model.residual, {{"residual", Residual::input}, {"residual_linear", Residual::linear}});
+    one_of(archive, model.residual,
+           {{"residual", Residual::input}, {"residual_linear", Residual::linear}, {"residual_sums", Residual::sums}});
     one_of(archive, model.jk, {{"jk_concat", JumpingKnowledge::concat}, {"jk_last", JumpingKnowledge::last}});
     archive.optional("norm", model.norm);
     archive.optional("norm_after", model.norm_after);

@@ -3,6 +3,7 @@
 
 #include <gnnplan/ir/op_graph.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -20,6 +21,14 @@ public:
         }
     }
 
+    // Whether all but one of those that read operation `id` map it, or add it to something else.
+    bool goes_on_once(std::size_t id) const {
+        const auto goes_on = [id](const Op* op) {
+            const bool first = op->inputs.front() == static_cast<int>(id);
+            return op->kind != OpKind::add && op->kind != OpKind::linear && first;
+        };
+        return std::ranges::count_if(readers_[id], goes_on) <= 1;
+    }
     // Whether nothing reads operation `id`.
     bool none(std::size_t id) const { return readers_[id].empty(); }
     // The one operation that reads operation `id`; null where there is none, or several.

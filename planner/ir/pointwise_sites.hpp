@@ -1,4 +1,4 @@
-// Operations on elements as sites: bias, activation and dropout, which follow each other in this order.
+// Operations on elements as sites: bias, activation and dropout, which follow each other in this order; and norms.
 #pragma once
 
 #include <gnnplan/ir/sites.hpp>
@@ -13,6 +13,19 @@ inline int stage_of(const Site& site) {
 // One of the value of site `input`, with no operation yet.
 inline Site pointwise_of(const Site& read, int input) {
     Site site{SiteKind::pointwise, input, read.layer, read.width};
+    site.rows_of = read.rows_of, site.columns_of = read.columns_of;
+    return site;
+}
+
+// Whether a norm has all of its parameters.
+inline bool normalises(const Op& op) {
+    return op.parameter >= 0 && op.shift >= 0 && op.keeps_running() == (op.kind == OpKind::batch_norm);
+}
+
+// The norm of the value of site `input`.
+inline Site norm_of(const Op& op, const Site& read, int input) {
+    Site site{SiteKind::norm, input, read.layer, read.width, op.parameter};
+    site.shift = op.shift, site.running = op.running;
     site.rows_of = read.rows_of, site.columns_of = read.columns_of;
     return site;
 }

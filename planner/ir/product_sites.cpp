@@ -19,6 +19,14 @@ Site product_of(const Op& aggregation, const Op* linear, int input) {
     return product;
 }
 
+Site sum_of(int input, const Site& added_to, int addend) {
+    Site sum{SiteKind::linear, input, added_to.layer, added_to.width};
+    sum.addend = addend;
+    sum.rows_of = added_to.rows_of;
+    sum.columns_of = added_to.columns_of;
+    return sum;
+}
+
 std::string_view why_no_product(const SiteGraph& made, const Site& product) {
     const bool known = product.hops >= 1 && product.hops <= max_hops && product.teleport >= 0 && product.teleport <= 1;
     if (!known) return "has no such number of hops, or no such share";

@@ -62,6 +62,9 @@ private:
     const Made& input_of(const Op& op, std::size_t which = 0) const {
         return made_[static_cast<std::size_t>(op.inputs[which])];
     }
+    void require_unchanged(int input) const {
+        if (!readers_.goes_on_once(static_cast<std::size_t>(input))) refuse("changes what another operation reads");
+    }
     void require_sole_reader(int input) const {
         if (readers_.sole(static_cast<std::size_t>(input)) == nullptr) refuse("changes what another operation reads");
     }
@@ -170,13 +173,20 @@ private:
 
     // Whether a value is a sum of products and linear maps, on top of which another may be made.
     bool is_sum(int site) const { return at(site).kind == SiteKind::product || at(site).kind == SiteKind::linear; }
+    bool shared(int op) const { return readers_.sole(static_cast<std::size_t>(op)) == nullptr; }
+    // Whether the last layer has made `b` so far, and the value of `a` is on the way to what the layer before it makes.
+    bool is_sum_before(int a, int b) const {
+        return (is_sum(a) || at(a).kind == SiteKind::pointwise) && is_sum(b) && at(b).layer == found_.depth &&
+               at(a).layer + 1 == at(b).layer;
+    }
 
     // A sum is made in place of the value that comes first in the layer; what others read, too, stays.
     Made add_up(const Op& op) {
         const auto [a, b] = std::minmax(input_of(op, 0).site, input_of(op, 1).site);
         if (at(a).width != at(b).width) refuse("adds matrices of different widths");
         const bool both = a != b && is_sum(a) && at(b).kind == SiteKind::linear && at(b).addend < 0;
-        const bool mapped = both && at(b).parameter >= 0 && at(b).rows_of >= at(a).rows_of;
+        const bool earlier = shared(op.inputs[input_of(op, 0).site == a ? 0 : 1]) && is_sum_before(a, b);
+        const bool mapped = both && !earlier && at(b).parameter >= 0 && at(b).rows_of >= at(a).rows_of;
         if (mapped) {
             for (const int input : op.inputs) require_sole_reader(input);
             if (at(a).layer < at(b).layer) across_layers_.push_back(next_);
@@ -184,35 +194,26 @@ private:
             return {b};
         }
         const bool input_itself = is_sum(b) && at(b).layer == found_.depth && a == read_by(found_.depth);
-        if (!input_itself)
-            refuse("adds something else than a linear map, or the layer's input, to what its layer makes");
+        if (!input_itself && !earlier)
+            refuse("adds neither a linear map, the layer's input nor the sum before it to what its layer makes");
         require_sole_reader(op.inputs[input_of(op, 0).site == b ? 0 : 1]);
-        Site sum{SiteKind::linear, a, at(b).layer, at(b).width};
-        sum.addend = b;
-        sum.rows_of = at(b).rows_of;
-        sum.columns_of = at(b).columns_of;
-        return {push(sum)};
+        return {push(sum_of(a, at(b), b))};
     }
 
     // What it reads stays for the backward pass, and nobody else may change it.
     Made add_norm(const Op& op) {
-        require_sole_reader(op.inputs.front());
+        require_unchanged(op.inputs.front());
         const int id = input_of(op).site;
-        const bool whole = op.parameter >= 0 && op.shift >= 0 && op.keeps_running() == (op.kind == OpKind::batch_norm);
-        if (!whole || at(id).layer < 1 || at(id).kind == SiteKind::norm)
+        if (!normalises(op) || at(id).layer < 1 || at(id).kind == SiteKind::norm)
             refuse("normalises no result of a layer, or lacks a parameter");
-        Site site{SiteKind::norm, id, at(id).layer, at(id).width, op.parameter};
-        site.shift = op.shift, site.running = op.running;
-        site.rows_of = at(id).rows_of, site.columns_of = at(id).columns_of;
-        return {push(site)};
+        return {push(norm_of(op, at(id), id))};
     }
 
-    // Dropout may be of a copy, where others read what it drops elements of.
+    // It may be of a copy, where others read what it changes elements of.
     Made extend_pointwise(const Op& op) {
         int id = input_of(op).site;
-        const bool shared = readers_.sole(static_cast<std::size_t>(op.inputs.front())) == nullptr;
-        const bool copied = shared && op.kind == OpKind::dropout && at(id).kind == SiteKind::pointwise;
-        if (!copied) require_sole_reader(op.inputs.front());
+        const bool copied = shared(op.inputs.front()) && at(id).kind != SiteKind::input;
+        copied ? require_unchanged(op.inputs.front()) : require_sole_reader(op.inputs.front());
         if (op.width != at(id).width) refuse("changes the number of columns");
         if (copied || is_sum(id) || at(id).kind == SiteKind::norm) id = push(pointwise_of(at(id), id));
         if (!fits_behind(at(id), op)) refuse("is out of its place");

@@ -46,8 +46,9 @@ private:
     void add(int id) {
         Site site = graph_.at(id);
         const auto known = [&](int other) { return other >= 0 && number_of_.contains(other); };
-        ensure(known(site.input), "a layer reads what neither it nor the one before it makes");
-        site.input = number_of_.at(site.input);
+        const bool before = graph_.at(site.input).layer == before_;
+        ensure(known(site.input) || before, "a layer reads what neither it nor the one before it makes");
+        site.input = known(site.input) ? number_of_.at(site.input) : number_of_.at(input_);
         site.addend = known(site.addend) ? number_of_.at(site.addend) : -1;
         site.layer -= before_;
         site.rows_of = std::min(site.rows_of - before_, cut_.depth);

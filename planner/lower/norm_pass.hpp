@@ -21,10 +21,16 @@ protected:
     // The gradient of the result in `place`, which becomes that of Z there.
     TensorId gradient_in(Place place) {
         const std::string to = rules_.label(rules_.sum_below(id_));
-        const TensorId g =
-            builder_.at(passes_.gradient(id_).copies, place, "backward." + to + ".input", "G" + to, kind_);
-        passes_.gradient(site_.input).copies.add(place, g);
-        return g;
+        return builder_.at(passes_.gradient(id_).copies, place, "backward." + to + ".input", "G" + to, kind_);
+    }
+    // Leaves that of Z, once it is made, with what others have passed on to it.
+    void pass_on(TensorId g, Place place) {
+        const std::string at = "backward." + label_ + ".sum";
+        const auto others = passes_.arrived(site_.input, at + ".redistribute");
+        if (!others) return passes_.gradient(site_.input).copies.add(place, g);
+        const TensorId rows =
+            builder_.redistribute(at + ".own.redistribute", g, Place::r, "G" + label_ + ".rows", OpKind::add);
+        add_to(builder_, at, *others, rows);
     }
     // Whether the gradient meets Z elsewhere than where that rests.
     bool moves_to(Place place) const { return place != rest_ && rules_.places_differ(); }

@@ -2,6 +2,8 @@
 
 #include <gnnplan/base/error.hpp>
 
+#include <utility>
+
 namespace gnnplan::lower {
 namespace {
 
@@ -10,6 +12,13 @@ TensorId drop_features(Builder& builder, const std::string& step, TensorId in, c
     const TensorId dropped = builder.like(out, in);
     builder.step(step, OpKind::dropout, MapStep{MapOp::dropout, in, {}, dropped, 1, Activation::none, true, keys});
     return dropped;
+}
+
+// Z of a layer, which the next one adds to its own, has the label of H.
+std::string name_of(const Passes& passes, int site) {
+    const Site& made = passes.model.at(site);
+    const bool sum = made.kind == SiteKind::product && made.maps() && passes.model.result(made.layer) != site;
+    return (sum ? "Z" : "H") + passes.rules.label(site);
 }
 
 // The features in `place`, dropped while training. Every layout in which they are wanted is filled at load, and so are
@@ -37,7 +46,7 @@ TensorId features_at(Passes& passes, int site, int space, Place place) {
 TensorId Passes::fetch(int site, Place place, const std::string& step, OpKind reader) {
     const Site& made = model.at(site);
     if (made.kind == SiteKind::input) return features_at(*this, site, builder.space(0), place);
-    return builder.at(value(site).copies, place, step, "H" + rules.label(site), reader);
+    return builder.at(value(site).copies, place, step, name_of(*this, site), reader);
 }
 
 TensorId Passes::fetch_rows(int site, int l, Place place, const std::string& step, OpKind reader) {
@@ -48,7 +57,7 @@ TensorId Passes::fetch_rows(int site, int l, Place place, const std::string& ste
     const Copies& copies = value(site).copies;
     Copies& part = value(site).parts[space];
     if (!part.in(place)) {
-        const std::string name = "H" + rules.label(site) + "." + std::to_string(builder.rows_in_space(space));
+        const std::string name = name_of(*this, site) + "." + std::to_string(builder.rows_in_space(space));
         part.add(place, builder.redistribute(step, copies.at(copies.source_for(place)), place, name, reader, space));
     }
     return part.at(place);
@@ -64,7 +73,7 @@ std::optional<TensorId> Passes::arrived(int site, const std::string& step) {
 }
 
 void add_same(Passes& passes, int id) {
-    const std::optional<int> same_as = passes.gradient(id).same_as;
+    const std::optional<int> same_as = std::exchange(passes.gradient(id).same_as, std::nullopt);
     if (!same_as) return;
     Builder& builder = passes.builder;
     const Site& other = passes.model.at(*same_as);

@@ -77,6 +77,15 @@ int Rules::sum_below(int site) const {
     return site;
 }
 
+// What several sites pass on is added up in rows.
+Place Rules::wanted_below(int site) const {
+    const int read = graph_.at(site).input;
+    if (graph_.readers(read).size() > 1) return Place::r;
+    const SiteKind kind = graph_.at(read).kind;
+    return kind == SiteKind::norm || kind == SiteKind::pointwise ? wanted_below(read)
+                                                                 : gradient_wanted(graph_.at(read));
+}
+
 Place Rules::norm_place(int norm) const {
     const Place rest = made_in(norm);
     if (!places_differ()) return rest;
@@ -86,7 +95,7 @@ Place Rules::norm_place(int norm) const {
         const bool masked = graph_.at(readers.front()).activation != Activation::none;
         arrives = masked ? mask_rule(*this, readers.front()).at : gradient_made_in(readers.front());
     }
-    return gradient_wanted(graph_.at(sum_below(norm))) == rest ? rest : arrives;
+    return wanted_below(norm) == rest ? rest : arrives;
 }
 
 Place Rules::gradient_wanted(const Site& site) const {
@@ -180,6 +189,12 @@ bool Rules::wanted_in_columns(int id) const {
     });
 }
 
+Place Rules::read_in(int reader, int value) const {
+    const Site& site = graph_.at(reader);
+    if (site.kind == SiteKind::product) return wanted_by_product(site, value);
+    return site.kind == SiteKind::linear ? wanted_by_linear(reader, value) : made_in(value);
+}
+
 Place Rules::wanted_by_product(const Site& reader, int value) const {
     return reader.initial == value ? gemm_in(reader) : wanted_by(reader);
 }
@@ -193,7 +208,7 @@ Place Rules::wanted_by_linear(int reader, int value) const {
 MaskRule mask_rule(const Rules& rules, int pointwise) {
     const Place made_in = rules.gradient_made_in(pointwise);
     const Site& changed = rules.model().at(rules.model().at(pointwise).input);
-    const Place wanted = rules.gradient_wanted(rules.model().at(rules.sum_below(pointwise)));
+    const Place wanted = rules.wanted_below(pointwise);
     if (rules.exists_in(pointwise, made_in)) return {made_in, false, {}};
     if (rules.exists_in(pointwise, Place::f)) return {made_in, false, Place::f};  // out of F nothing moves
     // The gradients of a norm's parameters count each row once, as whole rows of F would not.

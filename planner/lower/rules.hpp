@@ -72,8 +72,12 @@ public:
 
     // Where a product or linear map wants what it reads.
     Place wanted_by(const Site& site) const;
+    // Where a product, a linear map, a sum or a norm wants the value of a site that it reads.
+    Place read_in(int reader, int value) const;
     // The sum of products and linear maps that a site normalises or changes element by element; of others themselves.
     int sum_below(int site) const;
+    // Where the gradient of what a norm or pointwise site reads is wanted next.
+    Place wanted_below(int site) const;
     // Where the backward pass of a norm is: where the gradient arrives, unless Z is elsewhere and the gradient has to
     // go there anyway.
     Place norm_place(int norm) const;
@@ -99,10 +103,8 @@ private:
     // Whether all who read the product's result want it in C; and whether all readers of a site's value want it there.
     bool leaves_columns(int site) const;
     bool wanted_in_columns(int site) const;
-    // Where a product, a linear map or a sum wants the value of a site that it reads.
     Place wanted_by_product(const Site& reader, int value) const;
     Place wanted_by_linear(int reader, int value) const;
-
     const SiteGraph& graph_;
     const Configuration& configuration_;
     bool ring_;  // whether sites may ring at all

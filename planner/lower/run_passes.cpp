@@ -49,8 +49,7 @@ void keep_for_later(Passes& passes) {
         for (const int reader : passes.model.readers(id)) {
             const Site& site = passes.model.at(reader);
             if (passes.segments.of(reader) == passes.segments.of(id) || site.kind == SiteKind::pointwise) continue;
-            const bool whole = site.kind == SiteKind::product && site.input == id;
-            const Place place = whole ? passes.rules.wanted_by(site) : passes.rules.gemm_in(site);
+            const Place place = passes.rules.read_in(reader, id);
             if (copies.in(place)) kept.add(place, copies.at(place));
         }
         if (!kept.empty()) copies = kept;
@@ -65,7 +64,7 @@ void make_again(Passes& passes, int last) {
         const Site& site = passes.model.at(id);
         if (passes.segments.of(id) != segment) continue;
         const bool wanted = passes.segments.wanted(id);
-        const bool operand = site.kind == SiteKind::product && site.maps();  // of the gradient of its weight
+        const bool operand = passes.segments.of_layers() && site.kind == SiteKind::product && site.maps();
         if (!wanted && !operand) {
             if (site.input >= 0) prepare_backward(passes, site.input);
             continue;

@@ -12,18 +12,20 @@ bool is_linear(const Site& site) { return site.kind == SiteKind::linear || is_su
 
 }  // namespace
 
-Segments::Segments(const SiteGraph& model, int layers) : model_(model), wanted_(model.sites.size(), true) {
+Segments::Segments(const SiteGraph& model, int remade)
+    : model_(model), of_layers_(remade != remade_from_norms), wanted_(model.sites.size(), true) {
     int segment = 0;
     for (const Site& site : model.sites) {
-        if (layers > 0) segment = std::max(segment, (site.layer - 1) / layers);
+        if (remade > 0) segment = std::max(segment, (site.layer - 1) / remade);
+        if (!of_layers_ && site.kind == SiteKind::norm) ++segment;
         of_site_.push_back(segment);
     }
-    for (int id = static_cast<int>(model.sites.size()) - 1; layers > 0 && id >= 0; --id) {
+    for (int id = static_cast<int>(model.sites.size()) - 1; remade != 0 && id >= 0; --id) {
         const std::vector<int> readers = model.readers(id);
         const bool read =
             std::ranges::any_of(readers, [&](int reader) { return of(reader) == of(id) && reads_again(reader, id); });
         const SiteKind kind = model.at(id).kind;
-        const bool stays = outlasts(id) && (kind == SiteKind::pointwise || kind == SiteKind::input);
+        const bool stays = outlasts(id) && (kind == SiteKind::pointwise || kind == SiteKind::input || !of_layers_);
         wanted_[static_cast<std::size_t>(id)] = !stays && (read || !is_linear(model.at(id)));
     }
 }

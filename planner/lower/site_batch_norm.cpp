@@ -46,6 +46,7 @@ public:
         reduce(builder_, weight, of_weight, kind_);
         reduce(builder_, bias, of_bias, kind_);
         emit(at, {BatchNormOp::back, {z, of.mean, of.inverse, weight, of_weight, of_bias}, {}, g});
+        pass_on(g, place);
         builder_.update(weight, of_weight, kind_);
         builder_.update(bias, of_bias, kind_);
     }

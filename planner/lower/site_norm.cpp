@@ -51,6 +51,7 @@ public:
             emit(at, {NormOp::rows_back, {z, mean, variance, weight}, g, {of_weight, of_bias}});
         }
         reduce_and_update(builder_, weight, of_weight, kind_);
+        pass_on(g, place);
         reduce_and_update(builder_, builder_.bias(site_.shift), of_bias, kind_);
     }
 

@@ -10,13 +10,19 @@ bool masks_values(const Site& site) { return site.activation != Activation::none
 // The layer whose dropout the step takes part in; that of the next one where it takes part in none.
 int key_layer(const Site& site) { return site.dropout > 0 ? site.dropout : site.layer + 1; }
 
+// Whether the site makes anything else than what it reads.
+bool changes(const Passes& passes, const Site& site) {
+    const bool dropped = passes.training && site.dropout > 0;
+    return site.parameter >= 0 || site.activation != Activation::none || dropped;
+}
+
 // With `mask`, the bits H^l > 0 are made in the same pass and returned under that name.
 std::optional<TensorId> activate(Passes& passes, const std::string& step, TensorId z, const Site& site,
                                  const std::optional<std::string>& mask) {
     Builder& builder = passes.builder;
+    if (!changes(passes, site)) return std::nullopt;
     const bool dropped = passes.training && site.dropout > 0;
     const bool biased = site.parameter >= 0;
-    if (!biased && site.activation == Activation::none && !dropped) return std::nullopt;
     const std::optional<TensorId> bias = biased ? std::optional(builder.bias(site.parameter)) : std::nullopt;
     const auto keys = dropped ? builder.draw_keys(z) : std::nullopt;
     std::optional<TensorId> bits;
@@ -73,7 +79,7 @@ void forward_pointwise(Passes& passes, int id) {
     if (passes.model.readers(site.input).size() > 1) {
         prepare_backward(passes, site.input);
         builder.begin(Pass::forward, site.layer);
-        if (passes.training && site.dropout > 0) z = copy(builder, "forward." + label + ".copy", z, "H" + label);
+        if (changes(passes, site)) z = copy(builder, "forward." + label + ".copy", z, "H" + label);
     }
     const auto bits = activate(passes, "forward." + label + ".activate", z, site, name);
     made.copies.add(made_in, z);

@@ -72,11 +72,12 @@ double FrameSearch::seconds_of_member(const ConfigurationFrame& frame, const Cho
 
 void FrameSearch::add_deep(const ConfigurationFrame& frame, const std::vector<Switches>& switches,
                            std::uint32_t first_frame) {
-    // Windows of layers do not know which of them are made again: the fastest without that is costed in full.
-    std::vector<Switches> kept = switches;
-    for (Switches& each : kept) each.remade = 0;
-    auto fastest = fastest_of_deep(space_, frame_with(frame, kept.front()), kept, machine_, graphs_);
+    // Windows of layers do not know which of them are made again: the fastest without that is costed in full. They do
+    // know what follows their norms.
     const bool remade = frame.switches.remade > 0;
+    std::vector<Switches> kept = switches;
+    for (Switches& each : kept) each.remade = remade ? 0 : each.remade;
+    auto fastest = fastest_of_deep(space_, frame_with(frame, kept.front()), kept, machine_, graphs_);
     const std::vector<double> setup = setup_seconds(frame, switches, fastest.front().front().choices);
     const double beside = seconds_beside(frame, switches.front(), fastest.front().front().choices);
     for (std::size_t s = 0; s < switches.size(); ++s) {

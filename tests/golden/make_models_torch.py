@@ -43,8 +43,9 @@ VARIANTS = {
     "appnp_residual_elu": ("appnp", "", False, "elu", True, False, None),
     "gcnii": ("gcnii", "", True, "relu", False, False, None),
     "gcnii_elu": ("gcnii", "", False, "elu", False, False, None),
+    "gcn_sums": ("gcn", "", True, "relu", "sums", False, None),
 }
-# of agnn and gcnii, whose layers have the same columns
+# of agnn and gcnii, whose layers have the same columns, and of sums of layers
 COMPARED_WIDTHS = [5, 7, 7, 4]
 # name: heads of hidden layers, of the last, whether the former are averaged, slope, widths that heads share
 HEADS = {"gat": (3, 1, False, 0.2, [5, 6, 9, 4]), "gat_averaged_residual": (4, 2, True, 0.5, WIDTHS)}
@@ -75,7 +76,7 @@ class Network:
     def __init__(self, name, variant, uniform):
         self.heads = HEADS.get(name)
         self.hops, self.teleport = PROPAGATION.get(name, (1, 0.0))
-        equal = variant[0] in ("agnn", "gcnii")
+        equal = variant[0] in ("agnn", "gcnii") or variant[4] == "sums"
         self.widths = self.heads[-1] if self.heads else COMPARED_WIDTHS if equal else WIDTHS
         self.initial = INITIAL.get(name)
         self.model, self.aggregator, self.bias, activation, self.residual, self.jk, self.epsilon = variant
@@ -198,12 +199,14 @@ class Network:
             last = l == layers
             columns = self.widths[l - 1] if last and self.jk else self.widths[l]
             z = self.layer(h, columns, name, last)
-            if self.residual:
-                z = z + (h if h.shape[1] == columns else self.linear(h, columns, name + "residual."))
+            added = h if self.residual is True else before if self.residual and l > 1 else None
+            if added is not None:
+                z = z + (added if added.shape[1] == columns else self.linear(added, columns, name + "residual."))
             if self.model != "appnp":  # its biases propagate
                 z = self.biased(z, name + ("mlp.1." if self.model == "gin" else ""))
             if last and not self.jk:
                 return z
+            before = z
             h = self.activation(z)
             outputs.append(h)
         joined = torch.cat(outputs, 1)

@@ -48,154 +48,175 @@ Variant normalised(Variant made, Normalisation normalisation) {
 
 std::vector<Variant> variants() {
     const auto twice_less = [](ModelRecord& m) { m.epsilon = -3; };
-    return {weighted(variant("GcnWeighted", "gcn")),
-            weighted(variant("SageMeanWeighted", "sage", "mean")),
-            weighted(variant("GinEpsilonTrainedWeighted", "gin", "", [](ModelRecord& m) { m.trains_epsilon = true; })),
-            variant("SageMean", "sage", "mean"),
-            variant("SageSum", "sage", "sum"),
-            variant("SageMax", "sage", "max"),
-            variant("SagePool", "sage", "pool"),
-            variant("Gin", "gin"),
-            normalised(variant("GinRowMean", "gin"), Normalisation::row_mean),
-            normalised(weighted(variant("GinSymmetricWeighted", "gin")), Normalisation::symmetric),
-            variant("GinEpsilonNegative", "gin", "", twice_less),
-            variant("GinEpsilonTrained", "gin", "", [](ModelRecord& m) { m.epsilon = 0.25, m.trains_epsilon = true; }),
-            variant("GcnResidualLeakyRelu", "gcn", "",
-                    [](ModelRecord& m) { m.residual = Residual::input, m.activation = Activation::leaky_relu; }),
-            variant("GatOneHead", "gat"),
-            variant("GatThreeHeads", "gat", "", [](ModelRecord& m) { m.heads = 3, m.output_heads = 2; }),
-            variant("GatFourHeadsAveraged", "gat", "",
-                    [](ModelRecord& m) { m.heads = 4, m.average_heads = true, m.slope = 0.5; }),
-            variant("GatTwoHeadsAveragedResidual", "gat", "",
-                    [](ModelRecord& m) { m.heads = 2, m.average_heads = true, m.residual = Residual::input; }),
-            variant("GatEightHeadsResidual", "gat", "",
-                    [](ModelRecord& m) { m.heads = 8, m.residual = Residual::input, m.slope = 0.25; }),
-            variant("GatTwoHeadsJk", "gat", "", [](ModelRecord& m) { m.heads = 2, m.jk = JumpingKnowledge::concat; }),
-            variant("Agnn", "agnn"),
-            variant("AgnnElu", "agnn", "", [](ModelRecord& m) { m.activation = Activation::elu; }),
-            variant("SageMeanResidual", "sage", "mean", [](ModelRecord& m) { m.residual = Residual::input; }),
-            variant("SageGcnJk", "sage", "gcn", [](ModelRecord& m) { m.jk = JumpingKnowledge::concat; }),
-            variant("GcnJkElu", "gcn", "",
-                    [](ModelRecord& m) { m.jk = JumpingKnowledge::concat, m.activation = Activation::elu; }),
-            variant("GcnJkLast", "gcn", "", [](ModelRecord& m) { m.jk = JumpingKnowledge::last; }),
-            variant("SageMeanJkLastResidual", "sage", "mean",
-                    [](ModelRecord& m) { m.jk = JumpingKnowledge::last, m.residual = Residual::input; }),
-            variant("GatTwoHeadsJkLast", "gat", "", [](ModelRecord& m) { m.heads = 2, m.jk = JumpingKnowledge::last; }),
-            variant("GcnResidualLinear", "gcn", "", [](ModelRecord& m) { m.residual = Residual::linear; }),
-            variant("GcnPre", "gcn", "", [](ModelRecord& m) { m.pre = {6}; }),
-            variant("GcnPreResidual", "gcn", "",
-                    [](ModelRecord& m) {
-                        m.pre = {6, 6}, m.residual = Residual::input;
-                    }),
-            variant("GcnLayerNorm", "gcn", "",
-                    [](ModelRecord& m) { m.norm = Norm::layer, m.activation = Activation::elu; }),
-            variant("GcnLayerNormReluJkLast", "gcn", "",
-                    [](ModelRecord& m) { m.norm = Norm::layer, m.jk = JumpingKnowledge::last; }),
-            variant("SageMeanLayerNormBehindActivation", "sage", "mean",
-                    [](ModelRecord& m) {
-                        m.norm = Norm::layer, m.norm_after = NormAfter::activation, m.activation = Activation::elu;
-                        m.pre = {4}, m.post = {6};
-                    }),
-            variant("GinLayerNormBehindDropout", "gin", "",
-                    [](ModelRecord& m) {
-                        m.norm = Norm::layer, m.norm_after = NormAfter::dropout, m.activation = Activation::elu;
-                        m.residual = Residual::input;
-                    }),
-            variant("GatTwoHeadsLayerNorm", "gat", "",
-                    [](ModelRecord& m) { m.heads = 2, m.norm = Norm::layer, m.residual = Residual::linear; }),
-            variant("SagePoolLayerNorm", "sage", "pool",
-                    [](ModelRecord& m) { m.norm = Norm::layer, m.activation = Activation::elu; }),
-            variant("Sgc", "sgc"),
-            variant("SgcThreeHopsResidual", "sgc", "",
-                    [](ModelRecord& m) { m.hops = 3, m.residual = Residual::input, m.activation = Activation::elu; }),
-            variant("Sign", "sign", "", [](ModelRecord& m) { m.post = {5}; }),
-            variant("SignElu", "sign", "",
-                    [](ModelRecord& m) {
-                        m.post = {4, 6}, m.activation = Activation::elu;
-                    }),
-            weighted(variant("SignOfOneMap", "sign")),
-            weighted(variant("Appnp", "appnp", "", [](ModelRecord& m) { m.hops = 3, m.teleport = 0.25; })),
-            variant("AppnpWithBias", "appnp", "", [](ModelRecord& m) { m.hops = 3, m.bias = true; }),
-            normalised(variant("AppnpPreRowMean", "appnp", "",
-                               [](ModelRecord& m) {
-                                   m.hops = 4, m.pre = {4}, m.pre_activation = true;
-                                   m.activation = Activation::elu, m.bias = true;
-                               }),
-                       Normalisation::row_mean),
-            variant("AppnpOneHopLayerNormJkLast", "appnp", "",
-                    [](ModelRecord& m) {
-                        m.hops = 1, m.teleport = 0.5, m.norm = Norm::layer, m.jk = JumpingKnowledge::last;
-                        m.activation = Activation::elu, m.residual = Residual::linear;
-                        m.bias = true;
-                    }),
-            variant("AppnpTeleportsAlways", "appnp", "", [](ModelRecord& m) { m.hops = 2, m.teleport = 1; }),
-            variant("AppnpBatchNormPost", "appnp", "",
-                    [](ModelRecord& m) {
-                        m.hops = 2, m.norm = Norm::batch, m.post = {4}, m.activation = Activation::elu;
-                        m.bias = true;
-                    }),
-            variant("Gcnii", "gcnii", "", [](ModelRecord& m) { m.theta = 0.7; }),
-            weighted(variant("GcniiElu", "gcnii", "", [](ModelRecord& m) { m.activation = Activation::elu; })),
-            variant("GcniiPost", "gcnii", "",
-                    [](ModelRecord& m) {
-                        m.teleport = 0.4, m.theta = 1.5;
-                        m.post = {4}, m.activation = Activation::elu;
-                    }),
-            normalised(variant("GcniiLayerNormRowMean", "gcnii", "",
-                               [](ModelRecord& m) {
-                                   m.theta = 2.5, m.norm = Norm::layer, m.norm_after = NormAfter::activation;
-                                   m.activation = Activation::elu;
-                               }),
-                       Normalisation::row_mean),
-            variant("GcniiBatchNorm", "gcnii", "",
-                    [](ModelRecord& m) { m.norm = Norm::batch, m.activation = Activation::elu; }),
-            variant("GcniiResidual", "gcnii", "",
-                    [](ModelRecord& m) { m.residual = Residual::input, m.activation = Activation::elu; }),
-            variant("GcniiWithoutInitial", "gcnii", "", [](ModelRecord& m) { m.teleport = 0, m.theta = 1; }),
-            variant("GcnBatchNorm", "gcn", "", [](ModelRecord& m) { m.norm = Norm::batch; }),
-            variant("GcnBatchNormElu", "gcn", "",
-                    [](ModelRecord& m) {
-                        m.norm = Norm::batch, m.activation = Activation::elu, m.residual = Residual::linear;
-                    }),
-            variant("SageMeanBatchNormBehindActivation", "sage", "mean",
-                    [](ModelRecord& m) {
-                        m.norm = Norm::batch, m.norm_after = NormAfter::activation, m.activation = Activation::elu;
-                        m.pre = {4}, m.post = {6};
-                    }),
-            variant("GinBatchNormBehindDropout", "gin", "",
-                    [](ModelRecord& m) {
-                        m.norm = Norm::batch, m.norm_after = NormAfter::dropout, m.activation = Activation::elu;
-                        m.jk = JumpingKnowledge::concat;
-                    }),
-            variant("GatTwoHeadsBatchNorm", "gat", "", [](ModelRecord& m) { m.heads = 2, m.norm = Norm::batch; }),
-            variant("GcnSigmoid", "gcn", "", [](ModelRecord& m) { m.loss = Loss::sigmoid, m.rocauc = true; }),
-            variant("GcnTwoClassesRanked", "gcn", "", [](ModelRecord& m) { m.rocauc = true; }),
-            variant("SageMeanMaskedSigmoidJk", "sage", "mean",
-                    [](ModelRecord& m) {
-                        m.loss = Loss::masked_sigmoid, m.rocauc = true, m.jk = JumpingKnowledge::concat;
-                        m.activation = Activation::elu;
-                    }),
-            variant("GatTwoHeadsMaskedSigmoid", "gat", "",
-                    [](ModelRecord& m) { m.heads = 2, m.loss = Loss::masked_sigmoid; }),
-            variant("GcnPost", "gcn", "", [](ModelRecord& m) { m.post = {7}; }),
-            variant("SageMeanPrePostResidual", "sage", "mean",
-                    [](ModelRecord& m) {
-                        m.pre = {5, 3}, m.post = {7, 4}, m.pre_activation = true, m.activation = Activation::elu;
-                        m.residual = Residual::input;
-                    }),
-            variant("SagePoolPreResidualLinear", "sage", "pool",
-                    [](ModelRecord& m) { m.pre = {4}, m.residual = Residual::linear; }),
-            variant("GinPreJk", "gin", "",
-                    [](ModelRecord& m) {
-                        m.pre = {4}, m.jk = JumpingKnowledge::concat, m.activation = Activation::elu;
-                        m.trains_epsilon = true;
-                    }),
-            variant("GatTwoHeadsPrePost", "gat", "",
-                    [](ModelRecord& m) { m.heads = 2, m.pre = {6}, m.post = {5}, m.pre_activation = true; }),
-            variant("SagePoolJkResidualElu", "sage", "pool", [](ModelRecord& m) {
-                m.jk = JumpingKnowledge::concat, m.residual = Residual::input;
-                m.activation = Activation::elu;
-            })};
+    return {
+        weighted(variant("GcnWeighted", "gcn")),
+        weighted(variant("SageMeanWeighted", "sage", "mean")),
+        weighted(variant("GinEpsilonTrainedWeighted", "gin", "", [](ModelRecord& m) { m.trains_epsilon = true; })),
+        variant("SageMean", "sage", "mean"),
+        variant("SageSum", "sage", "sum"),
+        variant("SageMax", "sage", "max"),
+        variant("SagePool", "sage", "pool"),
+        variant("Gin", "gin"),
+        normalised(variant("GinRowMean", "gin"), Normalisation::row_mean),
+        normalised(weighted(variant("GinSymmetricWeighted", "gin")), Normalisation::symmetric),
+        variant("GinEpsilonNegative", "gin", "", twice_less),
+        variant("GinEpsilonTrained", "gin", "", [](ModelRecord& m) { m.epsilon = 0.25, m.trains_epsilon = true; }),
+        variant("GcnResidualLeakyRelu", "gcn", "",
+                [](ModelRecord& m) { m.residual = Residual::input, m.activation = Activation::leaky_relu; }),
+        variant("GatOneHead", "gat"),
+        variant("GatThreeHeads", "gat", "", [](ModelRecord& m) { m.heads = 3, m.output_heads = 2; }),
+        variant("GatFourHeadsAveraged", "gat", "",
+                [](ModelRecord& m) { m.heads = 4, m.average_heads = true, m.slope = 0.5; }),
+        variant("GatTwoHeadsAveragedResidual", "gat", "",
+                [](ModelRecord& m) { m.heads = 2, m.average_heads = true, m.residual = Residual::input; }),
+        variant("GatEightHeadsResidual", "gat", "",
+                [](ModelRecord& m) { m.heads = 8, m.residual = Residual::input, m.slope = 0.25; }),
+        variant("GatTwoHeadsJk", "gat", "", [](ModelRecord& m) { m.heads = 2, m.jk = JumpingKnowledge::concat; }),
+        variant("Agnn", "agnn"),
+        variant("AgnnElu", "agnn", "", [](ModelRecord& m) { m.activation = Activation::elu; }),
+        variant("SageMeanResidual", "sage", "mean", [](ModelRecord& m) { m.residual = Residual::input; }),
+        variant("SageGcnJk", "sage", "gcn", [](ModelRecord& m) { m.jk = JumpingKnowledge::concat; }),
+        variant("GcnJkElu", "gcn", "",
+                [](ModelRecord& m) { m.jk = JumpingKnowledge::concat, m.activation = Activation::elu; }),
+        variant("GcnJkLast", "gcn", "", [](ModelRecord& m) { m.jk = JumpingKnowledge::last; }),
+        variant("SageMeanJkLastResidual", "sage", "mean",
+                [](ModelRecord& m) { m.jk = JumpingKnowledge::last, m.residual = Residual::input; }),
+        variant("GatTwoHeadsJkLast", "gat", "", [](ModelRecord& m) { m.heads = 2, m.jk = JumpingKnowledge::last; }),
+        variant("GcnResidualLinear", "gcn", "", [](ModelRecord& m) { m.residual = Residual::linear; }),
+        variant("GcnPre", "gcn", "", [](ModelRecord& m) { m.pre = {6}; }),
+        variant("GcnPreResidual", "gcn", "",
+                [](ModelRecord& m) {
+                    m.pre = {6, 6}, m.residual = Residual::input;
+                }),
+        variant("GcnSumsElu", "gcn", "",
+                [](ModelRecord& m) { m.residual = Residual::sums, m.activation = Activation::elu; }),
+        variant("SagePoolSumsPost", "sage", "pool", [](ModelRecord& m) { m.residual = Residual::sums, m.post = {5}; }),
+        variant("GatTwoHeadsSumsJk", "gat", "",
+                [](ModelRecord& m) { m.heads = 2, m.residual = Residual::sums, m.jk = JumpingKnowledge::concat; }),
+        variant("GcnSumsBatchNormPreJkLast", "gcn", "",
+                [](ModelRecord& m) {
+                    m.residual = Residual::sums, m.norm = Norm::batch, m.activation = Activation::elu;
+                    m.pre = {6}, m.jk = JumpingKnowledge::last;
+                }),
+        variant("SageMeanSumsLayerNormJkLast", "sage", "mean",
+                [](ModelRecord& m) {
+                    m.residual = Residual::sums, m.norm = Norm::layer, m.activation = Activation::elu;
+                    m.jk = JumpingKnowledge::last;
+                }),
+        variant("GinSumsLayerNormBehindActivation", "gin", "",
+                [](ModelRecord& m) {
+                    m.residual = Residual::sums, m.norm = Norm::layer, m.norm_after = NormAfter::activation;
+                    m.activation = Activation::elu, m.post = {4};
+                }),
+        variant("GcnLayerNorm", "gcn", "",
+                [](ModelRecord& m) { m.norm = Norm::layer, m.activation = Activation::elu; }),
+        variant("GcnLayerNormReluJkLast", "gcn", "",
+                [](ModelRecord& m) { m.norm = Norm::layer, m.jk = JumpingKnowledge::last; }),
+        variant("SageMeanLayerNormBehindActivation", "sage", "mean",
+                [](ModelRecord& m) {
+                    m.norm = Norm::layer, m.norm_after = NormAfter::activation, m.activation = Activation::elu;
+                    m.pre = {4}, m.post = {6};
+                }),
+        variant("GinLayerNormBehindDropout", "gin", "",
+                [](ModelRecord& m) {
+                    m.norm = Norm::layer, m.norm_after = NormAfter::dropout, m.activation = Activation::elu;
+                    m.residual = Residual::input;
+                }),
+        variant("GatTwoHeadsLayerNorm", "gat", "",
+                [](ModelRecord& m) { m.heads = 2, m.norm = Norm::layer, m.residual = Residual::linear; }),
+        variant("SagePoolLayerNorm", "sage", "pool",
+                [](ModelRecord& m) { m.norm = Norm::layer, m.activation = Activation::elu; }),
+        variant("Sgc", "sgc"),
+        variant("SgcThreeHopsResidual", "sgc", "",
+                [](ModelRecord& m) { m.hops = 3, m.residual = Residual::input, m.activation = Activation::elu; }),
+        variant("Sign", "sign", "", [](ModelRecord& m) { m.post = {5}; }),
+        variant("SignElu", "sign", "",
+                [](ModelRecord& m) {
+                    m.post = {4, 6}, m.activation = Activation::elu;
+                }),
+        weighted(variant("SignOfOneMap", "sign")),
+        weighted(variant("Appnp", "appnp", "", [](ModelRecord& m) { m.hops = 3, m.teleport = 0.25; })),
+        variant("AppnpWithBias", "appnp", "", [](ModelRecord& m) { m.hops = 3, m.bias = true; }),
+        normalised(variant("AppnpPreRowMean", "appnp", "",
+                           [](ModelRecord& m) {
+                               m.hops = 4, m.pre = {4}, m.pre_activation = true;
+                               m.activation = Activation::elu, m.bias = true;
+                           }),
+                   Normalisation::row_mean),
+        variant("AppnpOneHopLayerNormJkLast", "appnp", "",
+                [](ModelRecord& m) {
+                    m.hops = 1, m.teleport = 0.5, m.norm = Norm::layer, m.jk = JumpingKnowledge::last;
+                    m.activation = Activation::elu, m.residual = Residual::linear;
+                    m.bias = true;
+                }),
+        variant("AppnpTeleportsAlways", "appnp", "", [](ModelRecord& m) { m.hops = 2, m.teleport = 1; }),
+        variant("AppnpBatchNormPost", "appnp", "",
+                [](ModelRecord& m) {
+                    m.hops = 2, m.norm = Norm::batch, m.post = {4}, m.activation = Activation::elu;
+                    m.bias = true;
+                }),
+        variant("Gcnii", "gcnii", "", [](ModelRecord& m) { m.theta = 0.7; }),
+        weighted(variant("GcniiElu", "gcnii", "", [](ModelRecord& m) { m.activation = Activation::elu; })),
+        variant("GcniiPost", "gcnii", "",
+                [](ModelRecord& m) {
+                    m.teleport = 0.4, m.theta = 1.5;
+                    m.post = {4}, m.activation = Activation::elu;
+                }),
+        normalised(variant("GcniiLayerNormRowMean", "gcnii", "",
+                           [](ModelRecord& m) {
+                               m.theta = 2.5, m.norm = Norm::layer, m.norm_after = NormAfter::activation;
+                               m.activation = Activation::elu;
+                           }),
+                   Normalisation::row_mean),
+        variant("GcniiBatchNorm", "gcnii", "",
+                [](ModelRecord& m) { m.norm = Norm::batch, m.activation = Activation::elu; }),
+        variant("GcniiResidual", "gcnii", "",
+                [](ModelRecord& m) { m.residual = Residual::input, m.activation = Activation::elu; }),
+        variant("GcniiWithoutInitial", "gcnii", "", [](ModelRecord& m) { m.teleport = 0, m.theta = 1; }),
+        variant("GcnBatchNorm", "gcn", "", [](ModelRecord& m) { m.norm = Norm::batch; }),
+        variant("GcnBatchNormElu", "gcn", "",
+                [](ModelRecord& m) {
+                    m.norm = Norm::batch, m.activation = Activation::elu, m.residual = Residual::linear;
+                }),
+        variant("SageMeanBatchNormBehindActivation", "sage", "mean",
+                [](ModelRecord& m) {
+                    m.norm = Norm::batch, m.norm_after = NormAfter::activation, m.activation = Activation::elu;
+                    m.pre = {4}, m.post = {6};
+                }),
+        variant("GinBatchNormBehindDropout", "gin", "",
+                [](ModelRecord& m) {
+                    m.norm = Norm::batch, m.norm_after = NormAfter::dropout, m.activation = Activation::elu;
+                    m.jk = JumpingKnowledge::concat;
+                }),
+        variant("GatTwoHeadsBatchNorm", "gat", "", [](ModelRecord& m) { m.heads = 2, m.norm = Norm::batch; }),
+        variant("GcnSigmoid", "gcn", "", [](ModelRecord& m) { m.loss = Loss::sigmoid, m.rocauc = true; }),
+        variant("GcnTwoClassesRanked", "gcn", "", [](ModelRecord& m) { m.rocauc = true; }),
+        variant("SageMeanMaskedSigmoidJk", "sage", "mean",
+                [](ModelRecord& m) {
+                    m.loss = Loss::masked_sigmoid, m.rocauc = true, m.jk = JumpingKnowledge::concat;
+                    m.activation = Activation::elu;
+                }),
+        variant("GatTwoHeadsMaskedSigmoid", "gat", "",
+                [](ModelRecord& m) { m.heads = 2, m.loss = Loss::masked_sigmoid; }),
+        variant("GcnPost", "gcn", "", [](ModelRecord& m) { m.post = {7}; }),
+        variant("SageMeanPrePostResidual", "sage", "mean",
+                [](ModelRecord& m) {
+                    m.pre = {5, 3}, m.post = {7, 4}, m.pre_activation = true, m.activation = Activation::elu;
+                    m.residual = Residual::input;
+                }),
+        variant("SagePoolPreResidualLinear", "sage", "pool",
+                [](ModelRecord& m) { m.pre = {4}, m.residual = Residual::linear; }),
+        variant("GinPreJk", "gin", "",
+                [](ModelRecord& m) {
+                    m.pre = {4}, m.jk = JumpingKnowledge::concat, m.activation = Activation::elu;
+                    m.trains_epsilon = true;
+                }),
+        variant("GatTwoHeadsPrePost", "gat", "",
+                [](ModelRecord& m) { m.heads = 2, m.pre = {6}, m.post = {5}, m.pre_activation = true; }),
+        variant("SagePoolJkResidualElu", "sage", "pool", [](ModelRecord& m) {
+            m.jk = JumpingKnowledge::concat, m.residual = Residual::input;
+            m.activation = Activation::elu;
+        })};
 }
 
 // The tiny graphs under one model. Inner widths differ from each other and from those at both ends; every other network
@@ -216,7 +237,9 @@ std::vector<std::pair<TinyGraph, Network>> networks_of(const Variant& variant) {
         Network network{{i % 3 == 2 ? narrow : 6}, i % 2 == 0, 0, 0, matrix, variant.model};
         // A bias before the sums decides whether these have a linear map.
         if (variant.model.name == "appnp") network.bias = variant.model.bias;
-        if (i % 4 == 1) network.hidden.push_back(variant.model.name == "agnn" ? network.hidden.front() : 5);
+        // Sums of layers are added as they are where their widths are equal.
+        const bool equal = variant.model.name == "agnn" || (variant.model.residual == Residual::sums && i % 8 == 1);
+        if (i % 4 == 1) network.hidden.push_back(equal ? network.hidden.front() : 5);
         if (variant.model.heads > 1 && !variant.model.average_heads) {
             // One column a head, or two, or three.
             const std::int64_t heads = variant.model.heads;

@@ -131,30 +131,30 @@ void check_separate_passes(const TestProblem& problem, const Schedule& schedule,
 }
 
 std::string describe(const TestProblem& problem, const Configuration& configuration, const Switches& switches) {
-    return fmt::format("{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}{}{}{}",
-                       problem.name(), scheme_of(configuration), configuration.grid.text(), text(configuration.forward),
-                       text(configuration.backward), text(configuration.operands),
-                       static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
-                       configuration.loss_rows ? ", loss rows" : "", configuration.permutation ? ", permuted" : "",
-                       configuration.cut_rule == CutRule::libra    ? ", libra"
-                       : configuration.cut_rule == CutRule::seeded ? ", seeded"
-                       : configuration.cut_rule == CutRule::cover  ? ", cover"
-                       : configuration.parts > 0                   ? ", parts"
-                                                                   : "",
-                       configuration.cached_aggregation ? ", cached" : "",
-                       configuration.replicated_input ? ", replicated input" : "",
-                       configuration.column_loss ? ", column loss" : "",
-                       configuration.factored_values ? ", factored" : "", switches.source_panels ? ", panels" : "",
-                       configuration.scores == Scores::whole_rows   ? ", scores of whole rows"
-                       : configuration.scores == Scores::dealt_rows ? ", scores of dealt rows"
-                                                                    : "",
-                       configuration.attention == AttentionScores::stored ? ", stored attention" : "",
-                       configuration.ring ? ", ring" : "",
-                       configuration.node_axis == NodeAxis::x   ? ", nodes along x"
-                       : configuration.node_axis == NodeAxis::z ? ", nodes along z"
-                                                                : "",
-                       configuration.remade > 0 ? fmt::format(", {} layers recomputed at once", configuration.remade) : "",
-                       switches.buffer_bytes > 0 ? fmt::format(", buffers of {}", switches.buffer_bytes) : "");
+    return fmt::format(
+        "{}: {} on {}, forward {}, backward {}, operands {}, exchange {}{}{}{}{}{}{}{}{}{}{}{}{}{}{}", problem.name(),
+        scheme_of(configuration), configuration.grid.text(), text(configuration.forward), text(configuration.backward),
+        text(configuration.operands), static_cast<int>(configuration.exchange),
+        configuration.overlap ? ", overlap" : "", configuration.loss_rows ? ", loss rows" : "",
+        configuration.permutation ? ", permuted" : "",
+        configuration.cut_rule == CutRule::libra    ? ", libra"
+        : configuration.cut_rule == CutRule::seeded ? ", seeded"
+        : configuration.cut_rule == CutRule::cover  ? ", cover"
+        : configuration.parts > 0                   ? ", parts"
+                                                    : "",
+        configuration.cached_aggregation ? ", cached" : "", configuration.replicated_input ? ", replicated input" : "",
+        configuration.column_loss ? ", column loss" : "", configuration.factored_values ? ", factored" : "",
+        switches.source_panels ? ", panels" : "",
+        configuration.scores == Scores::whole_rows   ? ", scores of whole rows"
+        : configuration.scores == Scores::dealt_rows ? ", scores of dealt rows"
+                                                     : "",
+        configuration.attention == AttentionScores::stored ? ", stored attention" : "",
+        configuration.ring ? ", ring" : "",
+        configuration.node_axis == NodeAxis::x   ? ", nodes along x"
+        : configuration.node_axis == NodeAxis::z ? ", nodes along z"
+                                                 : "",
+        configuration.remade != 0 ? fmt::format(", {} layers recomputed at once", configuration.remade) : "",
+        switches.buffer_bytes > 0 ? fmt::format(", buffers of {}", switches.buffer_bytes) : "");
 }
 
 void check_inference(const TestProblem& problem, const Run& run, const Switches& switches) {
@@ -163,7 +163,8 @@ void check_inference(const TestProblem& problem, const Run& run, const Switches&
     const ModelRecord& model = problem.network().model;
     const bool reads_all = model.name == "sign" && problem.widths().size() > 3;  // features are nothing to hand on
     const bool reads_first = model.name == "gcnii" && model.teleport != 0.0;
-    if (model.jk == JumpingKnowledge::concat || reads_all || reads_first) {
+    const bool reads_sums = model.residual == Residual::sums;
+    if (reads_sums || model.jk == JumpingKnowledge::concat || reads_all || reads_first) {
         EXPECT_THROW(deploy::layer_ends(run.schedule), Error) << "logits or layers are made of several layers";
     } else {
         EXPECT_EQ(deploy::layer_ends(run.schedule).size(), problem.widths().size() - 1) << "any of them can be saved";

@@ -36,7 +36,7 @@ def draw_network(draw):
     if model == "gcnii":
         network |= {"teleport": draw.choice([0.1, 0.5, 0.0]), "theta": draw.choice([0.5, 1.5])}
     if model not in ("agnn", "sign"):
-        network |= {"residual": draw.choice([None, None, "input", "linear"]),
+        network |= {"residual": draw.choice([None, None, "input", "linear", "sums"]),
                     "jk": draw.choice([None, None, "concat", "last"]),
                     "pre": draw.choice([None, None, [4], [8, 4]])}
         network["post"] = draw.choice([None, [8], [6, 3]]) if network["jk"] is None else None
@@ -108,7 +108,7 @@ def flags_of(network):
         if network.get(name) is not None:
             text += f" --{name.replace('_', '-')} {network[name]}"
     if network.get("residual"):
-        text += {"input": " --residual", "linear": " --residual linear"}[network["residual"]]
+        text += " --residual" + {"input": ""}.get(network["residual"], f" {network['residual']}")
     for name in ("pre", "post"):
         if network.get(name):
             text += f" --{name} {','.join(map(str, network[name]))}"

@@ -155,7 +155,8 @@ def shapes(network):
             columns = made if averaged else made // heads
             own |= {"weight": [read, heads * columns], "attention.source": [heads, columns],
                     "attention.target": [heads, columns]}
-        if network.get("residual") == "linear" or (network.get("residual") and read != made):
+        adds = network.get("residual") and (layer > 1 or network["residual"] != "sums")
+        if adds and (network["residual"] == "linear" or read != made):
             own["residual.weight"] = [read, made]
         if model not in ("gin", "gcnii"):
             own |= {part: [made] for part in biased}
@@ -351,17 +352,19 @@ class Network:
             return getattr(self, model)()
         jumps = self.network.get("jk") == "concat"
         headed = self.network.get("jk") or self.network.get("post")
-        rows, made = self.before_layers(), []
+        rows, made, sums = self.before_layers(), [], None
         for layer in range(1, self.layers + 1):
             value = getattr(self, model)(layer, rows)
-            if self.network.get("residual"):
-                same = self.network["residual"] != "linear" and len(rows[0]) == len(value[0])
-                kept = rows if same else self.linear(layer, "residual.weight", rows)
+            added = sums if self.network.get("residual") == "sums" else rows
+            if self.network.get("residual") and added:
+                same = self.network["residual"] != "linear" and len(added[0]) == len(value[0])
+                kept = added if same else self.linear(layer, "residual.weight", added)
                 value = [plus(a, b) for a, b in zip(value, kept, strict=True)]
             ends = layer == self.layers and not headed
             after = self.network.get("norm") and self.network.get("norm_after", "sum")
             if model not in ("appnp", "gcnii") and (ends or after != "sum" or self.network["norm"] != "batch"):
                 value = self.biased(layer, "mlp.1.bias" if model == "gin" else "bias", value)
+            sums = value
             if not ends:
                 value = self.normalised(layer, value) if after == "sum" else value
                 value = [self.activate(row) for row in value]

@@ -105,7 +105,7 @@ class Drawn:
         self.plan()
         model = self.network["model"]
         of_several = model == "gcnii" and self.network["teleport"] > 0 or model == "sign" and self.network["hops"] > 2
-        one_each = self.network.get("jk") != "concat" and not of_several
+        one_each = self.network.get("jk") != "concat" and self.network.get("residual") != "sums" and not of_several
         layered = one_each and self.draw.random() < 0.4
         form = self.draw.choice(["e.npy", "e/"])
         self.run(f"--save-embeddings {form} {'--save-layers layers' if layered else ''}")

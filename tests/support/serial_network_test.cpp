@@ -278,6 +278,11 @@ std::pair<const char*, ModelRecord> mixing(std::pair<const char*, ModelRecord> m
     return made;
 }
 
+std::pair<const char*, ModelRecord> summing(std::pair<const char*, ModelRecord> made) {
+    made.second.residual = Residual::sums;
+    return made;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Variants, SerialModel,
     ::testing::Values(attending("gat", attention_record(3, 1, false, 0.2), Activation::elu, false),
@@ -293,7 +298,8 @@ INSTANTIATE_TEST_SUITE_P(
                       propagating(variant("appnp", "appnp", "", true), 3, 0.25),
                       variant("appnp_residual_elu", "appnp", "", false, Activation::elu, true),
                       mixing(variant("gcnii", "gcnii", "", true), 0.25, 0.7),
-                      mixing(variant("gcnii_elu", "gcnii", "", false, Activation::elu))),
+                      mixing(variant("gcnii_elu", "gcnii", "", false, Activation::elu)),
+                      summing(variant("gcn_sums", "gcn", "", true))),
     [](const auto& instance) { return instance.param.first; });
 
 }  // namespace

@@ -137,6 +137,7 @@ TEST_F(Layers, AreRefusedWithASentence) {
     const Outcome jumps = run(plan("--ranks 2 --jk concat"), "--save-layers " + (folder / "others"));
     EXPECT_EQ(jumps.code, 69);
     EXPECT_THAT(jumps.err, HasSubstr("layer 1 hands on 2 matrices, and is saved as one"));
+    EXPECT_EQ(run(plan("--ranks 2 --residual sums"), "--save-layers " + (folder / "others")).code, 69);
     const Outcome training = run_program(
         GNNRUN_TOOL, (folder / "train.json") + " --data " + graph + " --save-layers " + (folder / "others"));
     EXPECT_EQ(training.code, 64);

@@ -386,6 +386,28 @@ TEST(Plan, MemoryBuysRecomputation) {
                 HasSubstr("an inference keeps nothing for a backward pass"));
 }
 
+// With norms H can be made again from the sums beside it, at less cost than whole layers.
+TEST(Plan, ActivationsAreMadeAgainFromTheSumsThatNormsRead) {
+    const std::string deep =
+        "plan --graph ogbn-arxiv --machine a6000x8 --ranks 8 --layers 6 --hidden 256 --norm batch --scheme rdm ";
+    const auto predicted = [&](const std::string& flags) {
+        return gnnplan(deep + flags + " --json").json()["candidates"][0]["predicted"];
+    };
+    const auto peak = [](const nlohmann::json& of) { return of["peak_bytes_per_rank"].get<double>(); };
+    const auto seconds = [](const nlohmann::json& of) { return of["epoch_seconds"].get<double>(); };
+    const auto kept = predicted("--recompute off"), again = predicted("--recompute activations"),
+               layers = predicted("--recompute 1");
+    EXPECT_LT(peak(again), 0.92 * peak(kept));
+    EXPECT_GT(seconds(again), seconds(kept));
+    EXPECT_LT(seconds(again), seconds(layers));
+    const Outcome bought =
+        gnnplan(deep + "--memory " + std::to_string(static_cast<std::int64_t>(0.95 * peak(kept))) + " --json");
+    EXPECT_EQ(bought.json()["candidates"][0]["configuration"].value("remade", 0), -1);
+    EXPECT_THAT(gnnplan(deep + "--recompute activations").out, HasSubstr("activations recomputed"));
+    EXPECT_THAT(gnnplan("plan --graph cora --ranks 2 --recompute activations").err,
+                HasSubstr("activations are made in place of sums that no norm reads"));
+}
+
 // The widths of appnp are those of linear maps before its one layer, and sgc has one layer, unless more are asked for.
 TEST(Plan, OfModelsThatPropagate) {
     const auto model_of = [](const std::string& flags) {

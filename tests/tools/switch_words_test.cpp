@@ -71,6 +71,7 @@ std::vector<Example> examples() {
         {"nodes along z", with([](Configuration& c) { c.node_axis = NodeAxis::z; })},
         {"bf16", with([](Configuration& c) { c.bf16 = true; })},
         {"inexact", with([](Configuration& c) { c.bf16 = true; })},
+        {"activations recomputed", with([](Configuration& c) { c.remade = remade_from_norms; })},
         {"layers recomputed at once", with([](Configuration& c) { c.remade = 2; })},
     };
 }

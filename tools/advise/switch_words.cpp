@@ -334,23 +334,33 @@ SwitchWords ring() {
     };
 }
 
+std::size_t place_of(int remade) { return remade == remade_from_norms ? 1 : remade > 0 ? 2 : 0; }
+
 SwitchWords recompute() {
     PinWords pin{
         .flag = "--recompute",
-        .values = {{"off", 0}, {"K", 1, true}},
+        .values = {{"off", 0}, {"activations", 1}, {"K", 2, true}},
         .help =
-            "Pin whether training keeps what layers make (off), or only what every K of them read, and makes these K "
-            "again before their backward pass: slower, in less memory. Searched where what is kept does not fit",
+            "Pin whether training keeps what layers make (off), only what every K of them read, and makes these K "
+            "again before their backward pass, or the sums that norms read, and makes what follows these again "
+            "(activations): slower, in less memory. Searched where what is kept does not fit",
         .no_effect = "inferences and groups of ranks keep nothing, or all that layers make",
     };
-    pin.pin = [](SelectOptions& options, std::size_t value, int number) { options.remade = value == 0 ? 0 : number; };
+    pin.pin = [](SelectOptions& options, std::size_t value, int number) {
+        options.remade = value == 0 ? 0 : value == 1 ? remade_from_norms : number;
+    };
     pin.pinned = [](const SelectOptions& options) -> std::optional<std::size_t> {
-        return options.remade ? std::optional<std::size_t>(*options.remade > 0 ? 1 : 0) : std::nullopt;
+        return options.remade ? std::optional(place_of(*options.remade)) : std::nullopt;
     };
     return {
         .key = "remade",
-        .value_of = [](const Configuration& c) -> std::size_t { return c.remade > 0 ? 1 : 0; },
+        .value_of = [](const Configuration& c) -> std::size_t { return place_of(c.remade); },
         .values = {{"nothing recomputed", "off"},
+                   {"activations recomputed",
+                    "activations",
+                    {"activations recomputed",
+                     "what norms and activations make is made again, from the sums before them, before its backward "
+                     "pass: slower, in less memory"}},
                    {"layers recomputed",
                     "on",
                     {"layers recomputed at once",
@@ -417,7 +427,8 @@ constexpr std::array places_in_help = {"exchange", "overlap",     "factored_valu
 
 std::string SwitchWords::cell_of(const Configuration& configuration) const {
     const std::string& word = words_of(configuration).cell.word;
-    return word.empty() || count == nullptr ? word : fmt::format("{} {}", configuration.*count, word);
+    const bool counted = count != nullptr && configuration.*count > 0;
+    return word.empty() || !counted ? word : fmt::format("{} {}", configuration.*count, word);
 }
 
 std::string SwitchWords::flag_with(std::size_t value) const {

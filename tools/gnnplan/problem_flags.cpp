@@ -313,11 +313,12 @@ void add_layer_flags(CLI::App& command, ModelFlags& model) {
     command
         .add_option("--residual", model.residual,
                     "Add to each layer's output its input, mapped by a weight where the widths differ (input, or no "
-                    "word), or mapped everywhere (linear)")
+                    "word), or mapped everywhere (linear), or to its sum that of the layer before it, which has no "
+                    "norm, activation and dropout yet (sums)")
         ->expected(0, 1)
         ->default_str("input")
-        ->check(CLI::IsMember({"input", "linear"}))
-        ->type_name("[input|linear]");
+        ->check(CLI::IsMember({"input", "linear", "sums"}))
+        ->type_name("[input|linear|sums]");
     command
         .add_option("--jk", model.jk,
                     "Jumping knowledge: the logits are a linear map of the outputs of all layers (concat) or of the "

@@ -67,6 +67,7 @@ ModelRecord model_record(const ModelFlags& flags) {
     model.post = flags.post;
     if (flags.residual == "input") model.residual = Residual::input;
     if (flags.residual == "linear") model.residual = Residual::linear;
+    if (flags.residual == "sums") model.residual = Residual::sums;
     if (flags.norm == "layer") model.norm = Norm::layer;
     if (flags.norm == "batch") model.norm = Norm::batch;
     if (flags.norm_after == "activation") model.norm_after = NormAfter::activation;

@@ -26,6 +26,7 @@ std::string model_text(const ModelRecord& model) {
     if (!model.post.empty()) text += fmt::format(", post {}", fmt::join(model.post, ","));
     if (model.residual == Residual::input) text += ", residual";
     if (model.residual == Residual::linear) text += ", residual linear";
+    if (model.residual == Residual::sums) text += ", residual sums";
     if (model.norm != Norm::none) text += fmt::format(", {} norm", io::name_of(model.norm));
     if (model.norm_after != NormAfter::sum) text += fmt::format(" behind the {}", io::name_of(model.norm_after));
     if (model.jk == JumpingKnowledge::concat) text += ", jk concat";

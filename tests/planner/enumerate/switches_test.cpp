@@ -15,8 +15,9 @@
 namespace gnnplan::enumerate {
 namespace {
 
-SiteGraph model_of(const char* name, bool trains = true) {
+SiteGraph model_of(const char* name, bool trains = true, Norm norm = Norm::none) {
     ModelRecord record;
+    record.norm = norm;
     record.name = name;
     record.widths = {8, 8, 8};
     const OpGraph trained = models::build(record);
@@ -137,6 +138,11 @@ TEST(Switches, LayersAreMadeAgainForMemoryAlone) {
     for (int layers = 1; layers < gcn.depth; layers *= 2) all.push_back(layers);
     ASSERT_GT(all.size(), 1U);
     EXPECT_EQ(values(asked), all);
+    const SiteGraph normed = model_of("gcn", true, Norm::layer);
+    Asked of_normed{normed};
+    of_normed.buys_memory = true;
+    all.insert(all.begin() + 1, remade_from_norms);
+    EXPECT_EQ(values(of_normed), all) << "with norms, from the sums that they read, too";
     asked.pins.remade = 1;
     EXPECT_EQ(values(asked), std::vector<int>{1});
     Asked applied{inference};
@@ -178,6 +184,7 @@ TEST(Switches, PinsWithoutAUseAreRefused) {
     EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.scores = Scores::columns; }), "");
     EXPECT_EQ(refused(gcn, [](Asked& a) { a.pins.remade = 1; }), "");
     EXPECT_NE(refused(gcn, [&](Asked& a) { a.pins.remade = gcn.depth; }), "");
+    EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.remade = remade_from_norms; }), "");
     EXPECT_NE(refused(inference, [](Asked& a) { a.pins.remade = 1; }), "");
     EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.attention = AttentionScores::stored; }), "");
     EXPECT_EQ(refused(gat, [](Asked& a) { a.pins.attention = AttentionScores::stored; }), "");

@@ -430,6 +430,38 @@ TEST(Sites, OfAResidualGcn) {
     EXPECT_EQ(graph.parameter(graph.at(5).parameter).name, "layers.2.residual.weight");
 }
 
+// Z of layer 1 has the norm beside it, and layer 2 adds it to its own; layer 3 has other columns.
+TEST(Sites, OfAGcnThatAddsSums) {
+    ModelRecord model = record("gcn", {16, 12, 12, 8});
+    model.residual = Residual::sums, model.norm = Norm::layer;
+    const SiteGraph graph = sites_of(models::build(model));
+    const std::vector<SiteKind> kinds = {SiteKind::input,   SiteKind::product, SiteKind::norm, SiteKind::pointwise,
+                                         SiteKind::product, SiteKind::linear,  SiteKind::norm, SiteKind::pointwise,
+                                         SiteKind::product, SiteKind::linear,  SiteKind::loss};
+    ASSERT_EQ(kinds_of(graph), kinds);
+    EXPECT_EQ(graph.readers(1), (std::vector<int>{2, 5}));
+    EXPECT_EQ(graph.at(5).parameter, -1);
+    EXPECT_EQ(graph.at(5).addend, 4);
+    EXPECT_EQ(graph.at(9).input, 5);
+    EXPECT_EQ(graph.parameter(graph.at(9).parameter).name, "layers.3.residual.weight");
+    const SiteGraph last = window(graph, 3, 3);
+    EXPECT_EQ(last.at(2).input, 0);
+}
+
+// Without a norm the activation may not be made in place of Z.
+TEST(Sites, OfSumsThatAnActivationFollows) {
+    ModelRecord model = record("gcn", {16, 12, 12, 8});
+    model.residual = Residual::sums, model.bias = true;
+    const SiteGraph graph = sites_of(models::build(model));
+    const std::vector<SiteKind> kinds = {SiteKind::input,   SiteKind::product, SiteKind::pointwise, SiteKind::pointwise,
+                                         SiteKind::product, SiteKind::linear,  SiteKind::pointwise, SiteKind::pointwise,
+                                         SiteKind::product, SiteKind::linear,  SiteKind::pointwise, SiteKind::loss};
+    ASSERT_EQ(kinds_of(graph), kinds);
+    EXPECT_EQ(graph.readers(2), (std::vector<int>{3, 5}));
+    EXPECT_EQ(graph.at(3).activation, Activation::relu);
+    EXPECT_EQ(graph.at(2).activation, Activation::none);
+}
+
 // Linear maps before layer 1 belong to it, and give it another width to read than the features have.
 TEST(Sites, OfMapsBeforeAndBehindTheLayers) {
     ModelRecord model = record("gcn", {16, 12, 8});

@@ -16,6 +16,7 @@ enum class Residual : std::uint8_t {
     none,
     input,   // H, which it reads, mapped where the widths differ
     linear,  // H W
+    sums,    // Z, the sum that the layer before it has made before its norm and activation (He et al. 2016, "identity")
 };
 
 // Jumping knowledge (Xu et al. 2018): the logits are a linear map of what layers make.

@@ -155,8 +155,8 @@ void check_reads_weights(const SiteGraph& graph);
 // f_0 .. f_L: what the layers read and make.
 std::vector<std::int64_t> widths_of(const SiteGraph& graph);
 
-// Layers `first` .. `last` as a model of their own, its layers numbered from 1: what they read is its input, and the
-// end reads what the last of them leaves.
+// Layers `first` .. `last` as a model of their own, its layers numbered from 1: what they read is its input, whose rows
+// stand for sums of the layer before them, too, and the end reads what the last of them leaves.
 SiteGraph window(const SiteGraph& graph, int first, int last);
 
 // The same model with other widths f_0 .. f_L.

@@ -59,6 +59,8 @@ struct FeltBy {
     bool candidates = true;  // a plan may carry candidates that differ in nothing else, for autotuning to try
 };
 
+inline constexpr int remade_from_norms = -1;  // of Switches::remade
+
 struct Switches {
     Exchange exchange = Exchange::none;
     bool overlap = false;             // the next panel is on its way while one is multiplied
@@ -74,6 +76,7 @@ struct Switches {
     NodeAxis node_axis = NodeAxis::y;
     // > 0: training keeps what every so many layers read, and makes these layers again before their backward pass; the
     // last ones follow it at once. Chen et al. 2016, "Training deep nets with sublinear memory cost".
+    // remade_from_norms: it keeps the sums that norms read, and makes what follows them again.
     int remade = 0;
     CutRule cut_rule = CutRule::none;  // how edges are dealt to `parts` parts, where ranks share them so (Sharing::cut)
 
@@ -137,7 +140,7 @@ struct Pins {
     std::optional<CutRule> cut_rule;           // how edges are dealt to the parts of a cut; any but none
     std::optional<CloneLoss> clones;           // groups of ranks train on clones, which nothing does unasked
     std::optional<int> delay;                  // of sums that clones get of each other's; unset: they get none
-    std::optional<int> remade;                 // of how many layers at a time the forward pass is made again; 0: none
+    std::optional<int> remade;                 // of how many layers at a time the forward pass is made again
     std::optional<bool> ring;                  // whether dense products of an inference exchange tiles where they can
     bool bf16 = false;                         // dense operands of products rounded to bfloat16 where panels are packed
     bool partition = false;  // vertices numbered by a partitioner, where the graph is there to be partitioned
