@@ -16,12 +16,13 @@ void check_gcnii(const ModelRecord& model) {
     };
     const auto& widths = model.widths;
     if (model.pre.empty())
-        refuse("gcnii adds what linear maps before layer 1 make", "`pre`", "give their widths, or hidden layers");
+        refuse("gcnii adds what linear maps before layer 1 make", "`pre`",
+               "give their widths, or two layers or more and what is hidden between them");
     if (model.jk != JumpingKnowledge::last && model.post.empty())
-        refuse("gcnii has a linear map behind its layers", "`jk`", "say `last`, or give `post`");
+        refuse("gcnii has a linear map behind its layers", "`jk`", "let `jk` be last, or give `post`");
     if (std::any_of(widths.begin() + 1, widths.end() - 1, [&](auto width) { return width != model.pre.back(); }))
         refuse("each layer of gcnii has as many columns as the linear map before layer 1", "`widths`",
-               "give hidden layers that width");
+               "give `pre` and hidden layers the same width");
     if (model.teleport == 1.0)
         refuse("layers of gcnii would aggregate nothing", "`teleport`", "give less than 1; 0.1 is usual");
 }

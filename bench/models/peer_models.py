@@ -219,8 +219,9 @@ class Network(torch.nn.Module):
             parameter.data.copy_(self.as_other(name, weights[name]).reshape(parameter.shape))
 
     def as_other(self, name, tensor):
-        """A parameter as it is in files, as a linear map has it, or the other way round."""
-        return tensor.T if tensor.dim() == 2 else tensor
+        """A parameter as it is in files, as a linear map has it, or the other way round; GraphConv has it as files do."""
+        transposed = tensor.dim() == 2 and not (self.framework == "dgl" and self.model == "gcn")
+        return tensor.T if transposed else tensor
 
     def reset(self):
         for name, parameter in self.named().items():

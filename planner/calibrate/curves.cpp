@@ -16,7 +16,7 @@ constexpr std::array<std::pair<std::string_view, GemmKind>, 3> products{
      {"gemm.input_gradient", GemmKind::input_gradient},
      {"gemm.weight_gradient", GemmKind::weight_gradient}}};
 
-constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 17> streams{
+constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 23> streams{
     {{"stream.copy", ElementwiseKind::copy},
      {"stream.activate", ElementwiseKind::activate},
      {"stream.activate_dropout", ElementwiseKind::activate_dropout},
@@ -33,7 +33,13 @@ constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 17> streams{
      {"stream.head_spread", ElementwiseKind::head_spread},
      {"stream.head_fold", ElementwiseKind::head_fold},
      {"stream.head_unit", ElementwiseKind::head_unit},
-     {"stream.head_unit_back", ElementwiseKind::head_unit_back}}};
+     {"stream.head_unit_back", ElementwiseKind::head_unit_back},
+     {"stream.norm_rows", ElementwiseKind::norm_rows},
+     {"stream.norm_rows_back", ElementwiseKind::norm_rows_back},
+     {"stream.norm_moments", ElementwiseKind::norm_moments},
+     {"stream.norm_scale", ElementwiseKind::norm_scale},
+     {"stream.norm_sums", ElementwiseKind::norm_sums},
+     {"stream.norm_back", ElementwiseKind::norm_back}}};
 
 }  // namespace
 

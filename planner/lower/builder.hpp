@@ -5,6 +5,8 @@
 #include "planner/lower/lower.hpp"
 #include "planner/lower/rules.hpp"
 
+#include <gnnplan/base/error.hpp>
+
 #include <array>
 #include <optional>
 #include <string>
@@ -25,7 +27,10 @@ enum class RowSplit : std::uint8_t { over_x, over_all };
 class Copies {
 public:
     bool in(Place place) const { return at_[index(place)].has_value(); }
-    TensorId at(Place place) const { return *at_[index(place)]; }
+    TensorId at(Place place) const {
+        ensure(in(place), "a value is not where it is read");
+        return *at_[index(place)];
+    }
     bool empty() const { return !in(Place::c) && !in(Place::r) && !in(Place::f); }
     void add(Place place, TensorId id) { at_[index(place)] = id; }
     // Where to take it from for `place`: there, else from F, which costs nothing, else from wherever it is.

@@ -64,7 +64,7 @@ struct Passes {
         return found == kept.end() ? std::nullopt : std::optional(found->second);
     }
     // Whether the backward pass finds what the forward pass makes of a site now.
-    bool keeps(int site) const { return training && (again || segments.last(site) || segments.outlasts(site)); }
+    bool keeps(int site) const { return training && (again || segments.last(site) || !segments.wanted(site)); }
     // Whether anybody reads the value of a site that is made now.
     bool wants(int site) const { return !again || segments.wanted(site); }
     Value& value(int site) { return values[static_cast<std::size_t>(site)]; }

@@ -39,7 +39,7 @@ SiteLowering lowering_of(const Site& site) {
     return {[](Passes&, int) {}, [](Passes&, int) {}};  // features are fetched where they are read
 }
 
-// Keeps the values that later segments read in the places where these read them, as they are made again from there.
+// Keeps the values that later segments read in the places where these, and sites that are made again, read them.
 void keep_for_later(Passes& passes) {
     const auto& sites = passes.model.sites;
     for (int id = 0; id < static_cast<int>(sites.size()); ++id) {
@@ -47,8 +47,8 @@ void keep_for_later(Passes& passes) {
         Copies& copies = passes.value(id).copies;
         Copies kept;
         for (const int reader : passes.model.readers(id)) {
-            const Site& site = passes.model.at(reader);
-            if (passes.segments.of(reader) == passes.segments.of(id) || site.kind == SiteKind::pointwise) continue;
+            const bool later = passes.segments.of(reader) != passes.segments.of(id);
+            if (!later && !passes.segments.wanted(reader)) continue;
             const Place place = passes.rules.read_in(reader, id);
             if (copies.in(place)) kept.add(place, copies.at(place));
         }

@@ -20,13 +20,28 @@ Segments::Segments(const SiteGraph& model, int remade)
         if (!of_layers_ && site.kind == SiteKind::norm) ++segment;
         of_site_.push_back(segment);
     }
-    for (int id = static_cast<int>(model.sites.size()) - 1; remade != 0 && id >= 0; --id) {
-        const std::vector<int> readers = model.readers(id);
+    if (remade > 0) want_layers();
+    if (!of_layers_) want_norms();
+}
+
+// All but what stays, and sums that nothing reads a second time.
+void Segments::want_layers() {
+    for (int id = static_cast<int>(model_.sites.size()) - 1; id >= 0; --id) {
+        const std::vector<int> readers = model_.readers(id);
         const bool read =
             std::ranges::any_of(readers, [&](int reader) { return of(reader) == of(id) && reads_again(reader, id); });
-        const SiteKind kind = model.at(id).kind;
-        const bool stays = outlasts(id) && (kind == SiteKind::pointwise || kind == SiteKind::input || !of_layers_);
-        wanted_[static_cast<std::size_t>(id)] = !stays && (read || !is_linear(model.at(id)));
+        const SiteKind kind = model_.at(id).kind;
+        const bool stays = outlasts(id) && (kind == SiteKind::pointwise || kind == SiteKind::input);
+        wanted_[static_cast<std::size_t>(id)] = !stays && (read || !is_linear(model_.at(id)));
+    }
+}
+
+// Norms, and what changes their results element by element.
+void Segments::want_norms() {
+    for (int id = 0; id < static_cast<int>(model_.sites.size()); ++id) {
+        const Site& site = model_.at(id);
+        const bool follows = site.kind == SiteKind::pointwise && wanted(site.input);
+        wanted_[static_cast<std::size_t>(id)] = (site.kind == SiteKind::norm || follows) && !outlasts(id);
     }
 }
 

@@ -57,6 +57,8 @@ Sample measure_edges(const Setting& setting, ElementwiseKind stream, std::int64_
 // "stream.head_dot" etc., at {bytes as ir/work.hpp counts them}: of matrices of four heads, of as many rows as make
 // about `bytes`.
 Sample measure_heads(const Setting& setting, ElementwiseKind stream, std::int64_t bytes);
+// A part of layer or batch normalisation.
+Sample measure_norms(const Setting& setting, ElementwiseKind stream, std::int64_t bytes);
 
 // "loss", at {rows, columns}: of rows that all train.
 Sample measure_loss(const Setting& setting, std::int64_t rows, std::int64_t columns);

@@ -117,6 +117,12 @@ void add_streams(Points& points, const Setting& setting, const Scope& scope) {
         for (const std::int64_t bytes : scope.streams)
             add(bytes, [&setting, stream, bytes] { return measure_heads(setting, stream, bytes); });
     }
+    for (const ElementwiseKind stream :
+         {ElementwiseKind::norm_rows, ElementwiseKind::norm_rows_back, ElementwiseKind::norm_moments,
+          ElementwiseKind::norm_scale, ElementwiseKind::norm_sums, ElementwiseKind::norm_back}) {
+        for (const std::int64_t bytes : scope.streams)
+            add(bytes, [&setting, stream, bytes] { return measure_norms(setting, stream, bytes); });
+    }
 }
 
 void add_loss(Points& points, const Setting& setting, const Scope& scope) {

@@ -100,7 +100,7 @@ public:
             case ElementwiseKind::loss: break;  // by rows and columns, not by bytes
             case ElementwiseKind::score: return table_.count_correct(a, label_.data(), subset_.data(), correct_);
             case ElementwiseKind::update: return update();
-            // Measured in edges.cpp and heads.cpp.
+            // Measured in edges.cpp, heads.cpp and norms.cpp.
             case ElementwiseKind::edge_softmax:
             case ElementwiseKind::edge_softmax_back:
             case ElementwiseKind::edge_transpose:
@@ -108,7 +108,13 @@ public:
             case ElementwiseKind::head_spread:
             case ElementwiseKind::head_fold:
             case ElementwiseKind::head_unit:
-            case ElementwiseKind::head_unit_back: break;
+            case ElementwiseKind::head_unit_back:
+            case ElementwiseKind::norm_rows:
+            case ElementwiseKind::norm_rows_back:
+            case ElementwiseKind::norm_moments:
+            case ElementwiseKind::norm_scale:
+            case ElementwiseKind::norm_sums:
+            case ElementwiseKind::norm_back: break;
         }
         ensure(false, "no such stream");
     }

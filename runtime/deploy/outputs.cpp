@@ -77,7 +77,8 @@ std::vector<LayerEnd> layer_ends(const Schedule& schedule) {
             throw Error(ErrorCode::unavailable,
                         "layer " + std::to_string(ends.size() + 1) + " hands on " + std::to_string(tensors.size()) +
                             " matrices, and is saved as one",
-                        schedule.steps[step].name);
+                        schedule.steps[step].name,
+                        "leave out `save-layers`; `save-logits` writes what the network makes");
         }
         ends.push_back({step, *tensors.begin()});
     }

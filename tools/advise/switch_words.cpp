@@ -341,9 +341,10 @@ SwitchWords recompute() {
         .flag = "--recompute",
         .values = {{"off", 0}, {"activations", 1}, {"K", 2, true}},
         .help =
-            "Pin whether training keeps what layers make (off), only what every K of them read, and makes these K "
-            "again before their backward pass, or the sums that norms read, and makes what follows these again "
-            "(activations): slower, in less memory. Searched where what is kept does not fit",
+            "Pin whether training keeps what layers make (off), only what every K of them read, fewer than all, and "
+            "makes "
+            "these K again before their backward pass, or with --norm the sums that norms read, and makes what follows "
+            "these again (activations): slower, in less memory. Searched where what is kept does not fit",
         .no_effect = "inferences and groups of ranks keep nothing, or all that layers make",
     };
     pin.pin = [](SelectOptions& options, std::size_t value, int number) {
@@ -466,6 +467,10 @@ void pin_switch(SelectOptions& options, std::string_view key, std::string_view s
     const auto named = std::ranges::find_if(values, [&](const FlagValue& each) { return each.is(spelling); });
     ensure(named != values.end() || values.empty(), "a flag has checked its values");
     row->pin.pin(options, values.empty() ? 1 : named->value, values.empty() ? 0 : named->number_in(spelling));
+}
+
+std::string recomputed_text(const Configuration& configuration) {
+    return find_switch_words("remade")->cell_of(configuration);
 }
 
 std::string inexact_way(const Configuration& configuration) {

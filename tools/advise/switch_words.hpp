@@ -76,6 +76,9 @@ const SwitchWords* find_switch_words(std::string_view key);
 // Those that can be pinned, in the order of --help.
 std::vector<const SwitchWords*> pinnable_switches();
 
+// "2 layers recomputed at once"; "" where nothing is recomputed.
+std::string recomputed_text(const Configuration& configuration);
+
 // The value of --inexact that makes groups train so; "" where all ranks train together.
 std::string inexact_way(const Configuration& configuration);
 

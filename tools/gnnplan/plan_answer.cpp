@@ -2,6 +2,7 @@
 
 #include "planner/cost/likely.hpp"
 #include "tools/advise/certainty.hpp"
+#include "tools/advise/switch_words.hpp"
 #include "tools/text/format.hpp"
 #include "tools/text/lines.hpp"
 
@@ -74,12 +75,13 @@ std::string inexact_line(const Plan& plan) {
 std::string answer_line(const Selection& selection) {
     const RankedConfiguration& best = selection.ranked.front();
     const Configuration& c = best.configuration;
+    const std::string recomputed = recomputed_text(c);
     return inexact_line(selection.plan) +
-           labelled("answer",
-                    fmt::format("fits ({} of {} a rank); fastest: {} on {}, {}{}",
-                                format_memory(best.predicted.peak_bytes_per_rank),
-                                format_memory(selection.memory_per_rank), scheme_of(c), c.grid.text(),
-                                forward_text(c.forward), compared_text(selection, certainty_of(selection.plan))));
+           labelled("answer", fmt::format("fits ({} of {} a rank); fastest: {} on {}, {}{}{}",
+                                          format_memory(best.predicted.peak_bytes_per_rank),
+                                          format_memory(selection.memory_per_rank), scheme_of(c), c.grid.text(),
+                                          forward_text(c.forward), recomputed.empty() ? "" : ", " + recomputed,
+                                          compared_text(selection, certainty_of(selection.plan))));
 }
 
 std::string sure_line(const Selection& selection) { return labelled("sure", sure_text(certainty_of(selection.plan))); }

@@ -38,8 +38,8 @@ void check_recomputation(const Asked& asked) {
     if (layers == remade_from_norms && !normalises(asked.model))
         refuse("activations are made in place of sums that no norm reads, so that there is nothing to make again");
     if (layers >= asked.model.depth)
-        refuse("the last layers are followed by their backward pass, so that fewer than all " +
-               std::to_string(asked.model.depth) + " are made again at once");
+        refuse("at most " + std::to_string(asked.model.depth - 1) + " of " + std::to_string(asked.model.depth) +
+               " layers are made again at once, as the backward pass of the last ones follows them at once");
 }
 
 }  // namespace

@@ -94,7 +94,16 @@ void BatchNormStep::check(const StepCheck& step) const {
 }
 
 RankWork BatchNormStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
-    return streamed(schedule, *this, rank, ElementwiseKind::copy);
+    ElementwiseKind stream = ElementwiseKind::copy;
+    switch (op) {
+        case BatchNormOp::moments: stream = ElementwiseKind::norm_moments; break;
+        case BatchNormOp::scale: stream = ElementwiseKind::norm_scale; break;
+        case BatchNormOp::sums: stream = ElementwiseKind::norm_sums; break;
+        case BatchNormOp::back: stream = ElementwiseKind::norm_back; break;
+        case BatchNormOp::finish:
+        case BatchNormOp::known: break;  // as short as a row
+    }
+    return streamed(schedule, *this, rank, stream);
 }
 
 }  // namespace gnnplan

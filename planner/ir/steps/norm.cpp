@@ -78,7 +78,8 @@ void NormStep::check(const StepCheck& step) const {
 }
 
 RankWork NormStep::work(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
-    return streamed(schedule, *this, rank, ElementwiseKind::copy);
+    // Parts of a row, which ranks add up, take the rate of whole ones.
+    return streamed(schedule, *this, rank, goes_back() ? ElementwiseKind::norm_rows_back : ElementwiseKind::norm_rows);
 }
 
 }  // namespace gnnplan

@@ -152,9 +152,12 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
             EXPECT_EQ(counts[what + std::string(".hot")], 5) << what;  // 64 B .. 16 KiB by fours
             EXPECT_EQ(counts[what + std::string(".cold")], 5) << what;
         }
-        for (const char* what : {"copy", "activate", "activate_dropout", "dropout", "positive_mask", "apply_mask",
-                                 "column_sum", "score", "update", "edge_softmax", "edge_softmax_back", "edge_transpose",
-                                 "head_dot", "head_spread", "head_fold", "head_unit", "head_unit_back"}) {
+        for (const char* what : {"copy",           "activate",     "activate_dropout",  "dropout",
+                                 "positive_mask",  "apply_mask",   "column_sum",        "score",
+                                 "update",         "edge_softmax", "edge_softmax_back", "edge_transpose",
+                                 "head_dot",       "head_spread",  "head_fold",         "head_unit",
+                                 "head_unit_back", "norm_rows",    "norm_rows_back",    "norm_moments",
+                                 "norm_scale",     "norm_sums",    "norm_back"}) {
             EXPECT_EQ(counts[std::string("stream.") + what], 1) << what;
         }
         for (const char* what : {"whole", "portions", "exchange", "both"})

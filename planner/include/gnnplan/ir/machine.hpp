@@ -85,6 +85,12 @@ enum class ElementwiseKind : std::uint8_t {
     head_fold,
     head_unit,
     head_unit_back,
+    norm_rows,
+    norm_rows_back,
+    norm_moments,
+    norm_scale,
+    norm_sums,
+    norm_back,
 };
 struct StreamRate {
     ElementwiseKind stream = ElementwiseKind::copy;
