@@ -61,7 +61,7 @@ public:
     void extent(const char* key, std::int64_t value) { field(key, value); }
     void any_number(const char* key, double value) { field(key, value); }
     void optional_any_number(const char* key, double value) { optional(key, value); }
-    void optional_from(int /*least*/, const char* key, int value) { optional(key, value); }
+    void optional_count(const char* key, const auto& value, int /*least*/) { optional(key, value); }
     // A vector, std::optional, bool or number that has no key when it holds nothing, which a 0 does not.
     template <class T>
     void optional(const char* key, const T& value) {
@@ -106,8 +106,14 @@ public:
     void optional_any_number(const char* key, double& value) {
         if (has(key)) any_number(key, value);
     }
-    void optional_from(int least, const char* key, int& value) {
-        if (has(key)) value = static_cast<int>(member(key).integer(least, max_int));
+    // An int may be as little as `least`.
+    template <class T>
+    void optional_count(const char* key, T& value, int least) {
+        if constexpr (std::is_same_v<T, int>) {
+            if (has(key)) value = static_cast<int>(member(key).integer(least, max_int));
+        } else {
+            optional(key, value);
+        }
     }
     // An integer from 1.
     template <class T>

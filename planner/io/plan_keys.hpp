@@ -139,15 +139,9 @@ struct SwitchKeys {
     void value(const char* key, T& member, const FeltBy&) {
         if (in_turn()) archive.field(key, member);
     }
-    // Numbers of layers are counts, or stand for something else below 0.
     template <class T>
     void optional(const char* key, T& member, const FeltBy&) {
-        if (!in_turn()) return;
-        if constexpr (std::is_same_v<std::remove_const_t<T>, int>) {
-            archive.optional_from(remade_from_norms, key, member);
-        } else {
-            archive.optional(key, member);
-        }
+        if (in_turn()) archive.optional_count(key, member, remade_from_norms);
     }
     bool in_turn() { return ++row > first && row <= last; }
 };
