@@ -1,6 +1,8 @@
 // --save-layers, what goes on from there, and the other files of an inference.
 #include "tests/tools/inference.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 namespace gnnplan::testing {
@@ -16,7 +18,7 @@ protected:
     const std::string layers = folder / "layers", out = folder / "out.npy";
 
     std::string plan(const std::string& flags) const {
-        const std::string path = folder / "infer.json";
+        std::string path = folder / "infer.json";
         const Outcome planned =
             gnnplan("plan --task infer --graph " + graph + " --layers 3 --hidden 12 " + flags + " -o " + path);
         EXPECT_EQ(planned.code, 0) << planned.err;
@@ -47,7 +49,7 @@ TEST_F(Layers, AreWhereAPassGoesOn) {
                  {"--ranks 1", "--ranks 6 --grid 3x2 --permute on --exchange rows", "--ranks 2 --grid 1x2"}) {
                 for (int gone = kept + 1; gone <= 3; ++gone) fs::remove(layer(gone));
                 const std::string report = folder / "report.json";
-                const Outcome rest = run(plan(model + " " + grid),
+                const Outcome rest = run(plan(fmt::format("{} {}", model, grid)),
                                          "--resume " + layers + " --save-embeddings " + out + " --report " + report);
                 ASSERT_EQ(rest.code, 0) << rest.err;
                 EXPECT_THAT(rest.err, HasSubstr("going on after layer " + std::to_string(kept)));
@@ -189,7 +191,7 @@ TEST_F(Layers, LeftoversOfAKilledRunGo) {
     EXPECT_FALSE(fs::exists(out + ".tmp-1-0"));
     fs::create_directories(parts);
     for (const std::string name : {"part-00000.npy", "vertices-00001.npy", "part-00001.npy.tmp-1-0"})
-        write_text(parts + "/" + name, "left");
+        write_text(fmt::format("{}/{}", parts, name), "left");
     ASSERT_EQ(run(path, "--save-embeddings " + parts + "/").code, 0);
     EXPECT_EQ(std::distance(fs::directory_iterator(parts), fs::directory_iterator()), 5) << "two ranks, and the index";
     fs::remove(parts + "/index.json");
@@ -221,27 +223,26 @@ TEST_F(Layers, ValuesThatAreNotFiniteAreNotHandedOut) {
         " --edge-weights --features 6 --classes 3 --layers 3 --hidden 8 --model sage --aggregator sum ";
     std::string lines = "0,1,1\n1,0,1\n";
     for (int v = 2; v < 40; ++v) {
-        const std::string here = std::to_string(v), before = std::to_string(v - 1);
-        lines += here + "," + before + ",1\n" + before + "," + here + ",1\n";
+        lines += fmt::format("{0},{1},1\n{1},{0},1\n", v, v - 1);
     }
     write_text(edges, lines);
     ASSERT_EQ(gnnplan("plan " + flags + "-o " + path).code, 0);
     ASSERT_EQ(run_program(GNNRUN_TOOL, path + " --data " + edges + " --epochs 2 --save-weights " + weights).code, 0);
-    for (const std::string to : {"20", "21", "22"}) lines += "7," + to + ",3e38\n" + to + ",7,3e38\n";
+    for (const int to : {20, 21, 22}) lines += fmt::format("7,{0},3e38\n{0},7,3e38\n", to);
     write_text(edges, lines);
     // The order of products decides in which layer a sum is too large first.
     for (const std::string grid : {"--ranks 1", "--ranks 4 --grid 2x2 --permute on", "--ranks 3 --grid 3x1"}) {
         SCOPED_TRACE(grid);
-        ASSERT_EQ(gnnplan("plan --task infer " + flags + grid + " -o " + path).code, 0);
+        ASSERT_EQ(gnnplan(fmt::format("plan --task infer {}{} -o {}", flags, grid, path)).code, 0);
         const auto refused = [&](const std::string& outputs) {
             const Outcome outcome =
-                run_program(GNNRUN_TOOL, path + " --data " + edges + " --in-process --load-weights " + weights +
-                                             " --report " + report + " " + outputs);
+                run_program(GNNRUN_TOOL, fmt::format("{} --data {} --in-process --load-weights {} --report {} {}", path,
+                                                     edges, weights, report, outputs));
             EXPECT_EQ(outcome.code, 1) << outputs << outcome.err;
             EXPECT_THAT(outcome.err,
                         AllOf(HasSubstr("of the values are not finite, of "), HasSubstr("the first of them vertex "),
                               HasSubstr("the weights of edges, the features, the weights of")));
-            const auto found = nlohmann::ordered_json::parse(read_text(report))["not_finite"];
+            auto found = nlohmann::ordered_json::parse(read_text(report))["not_finite"];
             EXPECT_GT(found["values"], 0);
             return found;
         };
@@ -364,7 +365,7 @@ TEST_F(Layers, LeaveReportsAndTracesWhole) {
     ASSERT_EQ(run(path, "--save-layers " + layers).code, 0);
     for (const int kept : {3, 2}) {
         if (kept == 2) fs::remove(layer(3));
-        const Outcome rest = run(path, "--resume " + layers + " --report " + report + " --trace " + trace);
+        const Outcome rest = run(path, fmt::format("--resume {} --report {} --trace {}", layers, report, trace));
         ASSERT_EQ(rest.code, 0) << rest.err;
         const Outcome analysed = gnnplan("explain --analyze " + report);
         EXPECT_EQ(analysed.code, kept == 3 ? 65 : 0) << analysed.err;

@@ -140,7 +140,7 @@ std::vector<std::string> words_of_page() {
     std::vector<std::string> words;
     for (std::string line; std::getline(page, line);) {
         if (!line.starts_with("| ")) continue;
-        for (std::string word : split(line.substr(2, line.find(" |", 2) - 2), ", ")) {
+        for (const std::string& word : split(line.substr(2, line.find(" |", 2) - 2), ", ")) {
             constexpr std::string_view in_tables = "in tables: ";
             words.push_back(word.starts_with(in_tables) ? word.substr(in_tables.size()) : word);
         }
