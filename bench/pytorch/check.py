@@ -46,6 +46,10 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "gcn, sums, elu": ("plain", "--layers 3 --bias --activation elu --residual sums", "--loss-rows on"),
     "sage mean, sums, layer norm":
         ("directed", "--model sage --bias --layers 3 --pre 16 --norm layer --residual sums --post 8", ""),
+    "gat, sums, layer norm": ("plain", "--model gat --heads 2 --bias --norm layer --residual sums --layers 3", ""),
+    "gat, sums, layer norm, three ranks, layers made again":
+        ("plain", "--model gat --heads 2 --bias --norm layer --residual sums --layers 3",
+         "--ranks 3 --grid 1x3 --recompute 1"),
     "gcn, batch norm, biases": ("plain", "--bias --norm batch --residual linear --layers 3", ""),
     "gcn, batch norm, rows of the loss": ("directed", "--norm batch --layers 3 --bias", "--loss-rows on"),
     "gcn, batch norm behind the activation, jk":

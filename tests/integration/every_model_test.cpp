@@ -93,8 +93,6 @@ std::vector<Variant> variants() {
         variant(
             "GcnSumsLayerNorm", "gcn", "",
             [](ModelRecord& m) { m.residual = Residual::sums, m.norm = Norm::layer, m.activation = Activation::elu; }),
-        variant("GatTwoHeadsSumsLayerNorm", "gat", "",
-                [](ModelRecord& m) { m.heads = 2, m.residual = Residual::sums, m.norm = Norm::layer; }),
         variant("SagePoolSumsPost", "sage", "pool", [](ModelRecord& m) { m.residual = Residual::sums, m.post = {5}; }),
         variant("GatTwoHeadsSumsJk", "gat", "",
                 [](ModelRecord& m) { m.heads = 2, m.residual = Residual::sums, m.jk = JumpingKnowledge::concat; }),
