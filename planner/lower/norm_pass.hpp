@@ -25,12 +25,9 @@ protected:
     }
     // Leaves that of Z, once it is made, with what others have passed on to it.
     void pass_on(TensorId g, Place place) {
-        const std::string at = "backward." + label_ + ".sum";
-        const auto others = passes_.arrived(site_.input, at + ".redistribute");
-        if (!others) return passes_.gradient(site_.input).copies.add(place, g);
-        const TensorId rows =
-            builder_.redistribute(at + ".own.redistribute", g, Place::r, "G" + label_ + ".rows", OpKind::add);
-        add_to(builder_, at, *others, rows);
+        Copies made;
+        made.add(place, g);
+        passes_.pass_on(site_.input, made, "backward." + label_, "G" + label_);
     }
     // Whether the gradient meets Z elsewhere than where that rests.
     bool moves_to(Place place) const { return place != rest_ && rules_.places_differ(); }

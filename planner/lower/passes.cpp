@@ -72,6 +72,16 @@ std::optional<TensorId> Passes::arrived(int site, const std::string& step) {
     return rows;
 }
 
+bool Passes::pass_on(int site, Copies part, const std::string& at, const std::string& name) {
+    const std::optional<TensorId> others = arrived(site, at + ".sum.redistribute");
+    if (others) {
+        add_to(builder, at + ".sum", *others, builder.at(part, Place::r, at + ".redistribute", name, OpKind::add));
+    } else {
+        gradient(site).copies = part;
+    }
+    return others.has_value();
+}
+
 void add_same(Passes& passes, int id) {
     const std::optional<int> same_as = std::exchange(passes.gradient(id).same_as, std::nullopt);
     if (!same_as) return;

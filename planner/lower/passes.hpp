@@ -76,6 +76,8 @@ struct Passes {
     TensorId fetch_rows(int site, int l, Place place, const std::string& step, OpKind reader);
     // The part of dL/d(value of a site) that has arrived so far, in R; more may be added. Nothing if there is none.
     std::optional<TensorId> arrived(int site, const std::string& step);
+    // Leaves a part of dL/d(value of a site), called `name`, on top of what has arrived. Whether anything had.
+    bool pass_on(int site, Copies gradient, const std::string& at, const std::string& name);
 };
 
 // A site that is lowered, for those who make its steps in several functions.

@@ -77,7 +77,7 @@ int Rules::sum_below(int site) const {
     return site;
 }
 
-// What several sites pass on is added up in rows.
+// Gradients of several sites are added up in rows.
 Place Rules::wanted_below(int site) const {
     const int read = graph_.at(site).input;
     if (graph_.readers(read).size() > 1) return Place::r;

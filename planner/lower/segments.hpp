@@ -21,7 +21,7 @@ public:
     bool last(int site) const { return of(site) + 1 == count(); }
     // Whether a later segment reads the value of the site.
     bool outlasts(int site) const;
-    // Whether the value of the site is made again for the backward pass of its segment. Of whole layers, what later
+    // Whether the value of the site is made again for the backward pass of its segment. In whole layers, what later
     // segments read stays where an activation or dropout has made it, and of sums and linear maps the gradients need no
     // values.
     bool wanted(int site) const { return wanted_[static_cast<std::size_t>(site)]; }

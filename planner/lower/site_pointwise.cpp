@@ -145,12 +145,8 @@ void backward_pointwise(Passes& passes, int id) {
     } else if (site.dropout > 0) {
         activation_gradient(builder, at + ".dropout", gradient.at(rules.gradient_made_in(id)), {}, site);
     }
-    Gradient& passed = passes.gradient(site.input);
-    if (const auto others = passes.arrived(site.input, at + ".sum.redistribute"))
-        return add_to(builder, at + ".sum", *others,
-                      builder.at(gradient, Place::r, at + ".redistribute", "G" + rules.label(id), OpKind::add));
-    passed.copies = gradient;
-    if (site.parameter >= 0) passed.biased = id;
+    const bool added = passes.pass_on(site.input, gradient, at, "G" + rules.label(id));
+    if (!added && site.parameter >= 0) passes.gradient(site.input).biased = id;
 }
 
 void bias_gradient(Passes& passes, const Gradient& gradient) {
