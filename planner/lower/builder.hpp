@@ -151,6 +151,8 @@ private:
     TensorId transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns, const Layout& layout);
     TensorId belonging(const std::string& name, Role role, TensorId matrix, std::int64_t columns, const Layout& layout);
     std::string in_phase(const std::string& name) const;
+    // Whether an epoch makes something a second time, under names of its own.
+    bool remakes() const { return configuration().remade != 0; }
 
     Rules rules_;
     int over_rows_;  // after so many aggregations there is a row for each vertex, whatever rows the loss needs

@@ -135,19 +135,28 @@ void lower_evaluation(Builder& builder, const GraphShape& graph, std::map<int, T
     lower_passes(builder, false, std::move(kept));
 }
 
-}  // namespace
-
-Schedule lower(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph) {
+Schedule lower_phases(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph,
+                      bool evaluates) {
     check(model, configuration);
     check_groups(model, configuration);
     Builder builder(model, configuration, graph);
     const std::map<int, TensorId> kept = lower_setup(builder);
     builder.begin_phase(Phase::epoch);
     lower_passes(builder, model.trains(), kept);
-    if (model.trains()) lower_evaluation(builder, graph, kept);
+    if (evaluates) lower_evaluation(builder, graph, kept);
     Schedule schedule = builder.take();
     mark_finishes(schedule);
     return schedule;
+}
+
+}  // namespace
+
+Schedule lower(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph) {
+    return lower_phases(model, configuration, graph, model.trains());
+}
+
+Schedule lower_epoch(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph) {
+    return lower_phases(model, configuration, graph, false);
 }
 
 }  // namespace gnnplan::lower

@@ -35,5 +35,7 @@ struct GraphShape {
 // operands in the wrong layout, reductions) are steps of their own. Throws Error{usage} when the orders' length is not
 // the number of layers, or the configuration contradicts itself.
 Schedule lower(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph);
+// The same without the evaluation, for those who cost epochs of many configurations.
+Schedule lower_epoch(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph);
 
 }  // namespace gnnplan::lower

@@ -100,7 +100,7 @@ void lower_passes(Builder& builder, bool training, std::map<int, TensorId> kept)
     const auto& sites = passes.model.sites;
     const int count = static_cast<int>(sites.size());
     for (int site = 0; site < count; ++site) lowering_of(passes.model.at(site)).forward(passes, site);
-    if (training) keep_for_later(passes);
+    if (training && passes.segments.count() > 1) keep_for_later(passes);
     for (int site = count - 1; training && site >= 0; --site) {
         if (site + 1 < count && passes.segments.of(site) < passes.segments.of(site + 1)) make_again(passes, site);
         add_same(passes, site);

@@ -118,7 +118,7 @@ FrameSearch::Kind FrameSearch::kind_of(const ConfigurationFrame& frame) {
 }
 
 Schedule FrameSearch::lowered(const ConfigurationFrame& frame, const Switches& switches, const Choices& choices) const {
-    return lower::lower(space_.model, configuration_of(frame_with(frame, switches), choices), space_.shape);
+    return lower::lower_epoch(space_.model, configuration_of(frame_with(frame, switches), choices), space_.shape);
 }
 
 // The frames of a grid follow each other.

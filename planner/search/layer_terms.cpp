@@ -218,7 +218,7 @@ Schedule LayerTerms::lowered_between(int l, Place before, const LayerChoice& c, 
     if (frame_.switches.loss_rows) shape.loss_rows = loss_rows_around(l);
     if (!shape.samples.empty())
         shape.samples.assign(space_.shape.samples.begin() + (first(l) - 1), space_.shape.samples.begin() + last(l));
-    Schedule schedule = lower::lower(layers, configuration_of(frame, choices), shape);
+    Schedule schedule = lower::lower_epoch(layers, configuration_of(frame, choices), shape);
     schedule.numbering.loss_layers = frame_.switches.loss_rows ? space_.model.hops() : 0;
     return schedule;
 }
@@ -231,7 +231,7 @@ std::optional<std::int64_t> LayerTerms::panels_of_all() const {
         layers = with_widths(layers, std::vector<std::int64_t>(static_cast<std::size_t>(layers.depth) + 1, width));
         Choices choices;
         for (int l = 1; l <= layers.depth; ++l) choices.push_back(some_choice(layers, l));
-        const Schedule schedule = lower::lower(layers, configuration_of(frame_, choices), space_.shape);
+        const Schedule schedule = lower::lower_epoch(layers, configuration_of(frame_, choices), space_.shape);
         const auto matrix = std::find_if(schedule.tensors.begin(), schedule.tensors.end(),
                                          [](const Tensor& tensor) { return tensor.role == Role::adjacency; });
         return matrix->storage.panel_columns;
@@ -244,7 +244,7 @@ std::optional<std::int64_t> LayerTerms::panels_of_all() const {
 Schedule LayerTerms::sample() const {
     Choices choices;
     for (int l = 1; l <= depth_; ++l) choices.push_back(some_choice(space_.model, l));
-    return lower::lower(space_.model, configuration_of(frame_, choices), space_.shape);
+    return lower::lower_epoch(space_.model, configuration_of(frame_, choices), space_.shape);
 }
 
 }  // namespace gnnplan::search
