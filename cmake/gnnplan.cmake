@@ -50,7 +50,8 @@ endfunction()
 
 # gnnplan_test_on(DEVICE SAMPLE NAME ARGUMENTS...): the test program NAME once more, on a DEVICE of wanted_device() in
 # tests/support/devices.hpp, one configuration in SAMPLE. It is NAME_DEVICE; on "cuda" it has the label gpu. On
-# "cuda_on_host" the CUDA backend runs compiled for the processor (tests/backend).
+# "cuda_on_host" the CUDA backend runs compiled for the processor (tests/backend), and its GPUs exchange through hosts;
+# on "nccl_on_host" and "peers_on_host" by a stand-in for NCCL, or by copies.
 function(gnnplan_test_on device sample name)
   set(entry ${name}_${device})
   add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1 ${ARGN})
@@ -64,8 +65,12 @@ endfunction()
 # gnnplan_runs_on(TEST DEVICE SAMPLE): the same for a test that exists.
 function(gnnplan_runs_on entry device sample)
   set(environment GNNPLAN_TEST_SAMPLE=${sample})
-  if(device STREQUAL cuda_on_host)
-    list(APPEND environment GNNPLAN_TEST_DEVICE=cuda GNNPLAN_CUDA_MODULE=$<TARGET_FILE:cuda_on_host_module>)
+  if(device MATCHES "^(cuda|nccl|peers)_on_host$")
+    list(APPEND environment GNNPLAN_TEST_DEVICE=cuda GNNPLAN_CUDA_MODULE=$<TARGET_FILE:cuda_on_host_module>
+         GNNPLAN_HOST_CUDA=gpus=16 GNNPLAN_NCCL=$<TARGET_FILE:fake_nccl>)
+    if(NOT CMAKE_MATCH_1 STREQUAL cuda)
+      list(APPEND environment GNNPLAN_TEST_EXCHANGE=${CMAKE_MATCH_1})
+    endif()
   else()
     list(APPEND environment GNNPLAN_TEST_DEVICE=${device})
   endif()

@@ -2,6 +2,8 @@
 
 #include "kernels/large_buffer.hpp"
 
+#include <gnnplan/base/error.hpp>
+
 #include <vector>
 
 namespace gnnplan::kernels {
@@ -61,6 +63,22 @@ private:
 };
 
 }  // namespace
+
+std::shared_ptr<const Device::Look> Device::look_while_waiting(Look look) {
+    auto kept = std::make_shared<const Look>(std::move(look));
+    looks_.push_back(kept);
+    return kept;
+}
+
+void Device::look() const {
+    std::erase_if(looks_, [](const std::weak_ptr<const Look>& look) { return look.expired(); });
+    for (const std::weak_ptr<const Look>& look : looks_)
+        if (const auto kept = look.lock()) (*kept)();
+}
+
+std::shared_ptr<Links> Device::connect(const Peers& /*peers*/) {
+    throw Error(ErrorCode::unavailable, cannot_connect());
+}
 
 std::unique_ptr<Device> host_device(const Table& table) { return std::make_unique<Host>(table); }
 

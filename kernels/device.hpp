@@ -2,6 +2,7 @@
 // other. The processor is a device whose memory is the host's and whose queue is always empty.
 #pragma once
 
+#include "kernels/links.hpp"
 #include "kernels/table.hpp"
 
 #include <gnnplan/base/product_kernel.hpp>
@@ -20,15 +21,6 @@
 #include <vector>
 
 namespace gnnplan::kernels {
-
-// Memory of a device, freed with the object. Its bytes are the device's: kernels read and write them, the host does
-// not.
-class DeviceMemory {
-public:
-    virtual ~DeviceMemory() = default;
-    virtual std::byte* data() const = 0;
-    virtual std::size_t size() const = 0;
-};
 
 // How much of a device's own memory nobody holds, and of which device: no two have the same name.
 struct FreeMemory {
@@ -50,7 +42,8 @@ public:
     // Memory that no program, this one included, holds now. Empty where it is unknown.
     virtual std::optional<FreeMemory> free_memory() const { return std::nullopt; }
 
-    // Not initialised, aligned to 64 bytes at least. Throws OutOfMemory, a std::bad_alloc.
+    // The device's own memory: kernels read and write it, the host does not. Not initialised, aligned to 64 bytes at
+    // least. Throws OutOfMemory, a std::bad_alloc.
     virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
 
     // Memory with these bytes of the host's. A device with memory of its own copies them, and lets `owner` go;
@@ -83,12 +76,32 @@ public:
     virtual const PassValues* begin_pass(const PassValues& values) = 0;
 
     // Moment number `moment` is when what was queued so far is done; where that is when calls return, it is `now`, the
-    // host's time. After finish(), how many seconds lay between two moments.
+    // host's time. Whether it has come. After finish(), how many seconds lay between two moments.
     virtual void mark(std::size_t moment, double now) = 0;
+    virtual bool has_come(std::size_t /*moment*/) const { return true; }
     virtual double seconds(std::size_t from, std::size_t to) const = 0;
 
     // Returns when all that was queued is done. Throws ErrorCode::unavailable if any of it failed.
     virtual void finish() = 0;
+    // Calls `look` every now and then while finish() has to wait, for as long as the result lives. Where it throws,
+    // finish() does.
+    using Look = std::function<void()>;
+    std::shared_ptr<const Look> look_while_waiting(Look look);
+
+    // Null where nothing moves beside kernels; the device keeps it.
+    virtual TransferQueue* transfers() { return nullptr; }
+    // Why connect() would fail on this device, as far as one device can tell; empty where nothing speaks against it.
+    virtual std::string cannot_connect() const { return "the backend has no links between devices"; }
+    // Collective: links between the devices of all ranks, which the device outlives. Throws Error{unavailable}.
+    virtual std::shared_ptr<Links> connect(const Peers& peers);
+    // After an error of this rank: gives up what is queued and waits for other ranks.
+    virtual void give_up() {}
+
+protected:
+    void look() const;
+
+private:
+    mutable std::vector<std::weak_ptr<const Look>> looks_;
 };
 
 // The processor, with one of its tables.

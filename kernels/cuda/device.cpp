@@ -1,9 +1,11 @@
 #include "kernels/cuda/device.hpp"
 
 #include "kernels/cuda/error.hpp"
+#include "kernels/cuda/nccl_links.hpp"
 #include "kernels/cuda/prepared.hpp"
 #include "kernels/cuda/queue.hpp"
 #include "kernels/cuda/table.hpp"
+#include "kernels/cuda/transfer_queue.hpp"
 #include "kernels/cuda/transfers.hpp"
 
 #include <gnnplan/base/blocking.hpp>
@@ -27,14 +29,10 @@ thread_local Queue* queue_of_thread = nullptr;
 struct FreeOnDevice {
     void operator()(std::byte* memory) const { cudaFree(memory); }
 };
-struct DestroyStream {
-    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
-};
 struct DestroyBlas {
     void operator()(cublasHandle_t blas) const { cublasDestroy(blas); }
 };
 using Allocation = std::unique_ptr<std::byte, FreeOnDevice>;
-using Stream = std::unique_ptr<CUstream_st, DestroyStream>;
 using Blas = std::unique_ptr<cublasContext, DestroyBlas>;
 
 Allocation allocate_on_device(std::size_t bytes) {
@@ -105,8 +103,19 @@ public:
     void download(const std::byte* from, std::span<std::byte> to) override { downloads_.add(from, to); }
     const PassValues* begin_pass(const PassValues& values) override;
     void mark(std::size_t moment, double now) override;
+    bool has_come(std::size_t moment) const override;
     double seconds(std::size_t from, std::size_t to) const override;
     void finish() override;
+    TransferQueue* transfers() override { return &transfers_; }
+    std::string cannot_connect() const override { return cannot_use_nccl(); }
+    std::shared_ptr<Links> connect(const Peers& peers) override {
+        auto links = nccl_links(*this, queue_, transfers_, peers);
+        links_ = links;
+        return links;
+    }
+    void give_up() override {
+        if (const auto links = links_.lock()) links->give_up();
+    }
 
 private:
     std::string unique_id_;  // of the GPU
@@ -115,12 +124,14 @@ private:
     Allocation scratch_ = allocate_on_device(scratch_bytes);
     Blas blas_ = open_blas(stream_.get(), {scratch_.get(), scratch_bytes});
     Queue queue_;
+    GpuTransfers transfers_{queue_};
     Uploads uploads_{queue_};
     Downloads downloads_{queue_};
     PinnedMemory pass_here_ = allocate_pinned(sizeof(PassValues));
     Allocation pass_there_ = allocate_on_device(sizeof(PassValues));
     Event pass_copied_ = make_event(cudaEventDisableTiming);
     std::vector<Event> moments_;
+    std::weak_ptr<NcclLinks> links_;
     PreparedRoom prepared_{*this, cuda_prepared_bytes};
 };
 
@@ -131,11 +142,13 @@ CudaDevice::CudaDevice(const Gpu& gpu) : unique_id_(gpu.unique_id), stream_(open
     queue_.processors = gpu.processors;
     queue_.blocking = gpu_blocking(gpu.l2_bytes);
     queue_.blas = blas_.get();
+    queue_.look = [this] { look(); };
     queue_of_thread = &queue_;
 }
 
 CudaDevice::~CudaDevice() {
     cudaStreamSynchronize(stream_.get());  // nothing may use what goes now
+    cudaStreamSynchronize(transfers_.stream());
     if (queue_.sparse != nullptr) cusparseDestroy(static_cast<cusparseHandle_t>(queue_.sparse));
     queue_of_thread = nullptr;
 }
@@ -168,6 +181,10 @@ void CudaDevice::mark(std::size_t moment, double /*now*/) {
     queue_.note(cudaEventRecord(moments_[moment].get(), queue_.stream), "marking a moment");
 }
 
+bool CudaDevice::has_come(std::size_t moment) const {
+    return cudaEventQuery(moments_[moment].get()) != cudaErrorNotReady;
+}
+
 double CudaDevice::seconds(std::size_t from, std::size_t to) const {
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, moments_[from].get(), moments_[to].get()), "reading the GPU's clock");
@@ -176,6 +193,7 @@ double CudaDevice::seconds(std::size_t from, std::size_t to) const {
 
 void CudaDevice::finish() {
     downloads_.collect();
+    queue_.note(wait_for(queue_, transfers_.stream()), "a transfer");
     queue_.note(cudaGetLastError(), "a kernel");
     if (queue_.failed != cudaSuccess) fail(queue_.failed, queue_.failed_in, queue_.failed_status);
 }

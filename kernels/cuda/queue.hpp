@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include <cuda_runtime.h>
@@ -23,6 +24,9 @@ struct Queue {
     cudaError_t failed = cudaSuccess;
     const char* failed_in = nullptr;
     const char* failed_status = nullptr;  // what a library calls it
+
+    // Called every now and then while the host waits for the device; may throw.
+    std::function<void()> look = [] {};
 
     void note(cudaError_t result, const char* what, const char* status = nullptr) {
         if (failed != cudaSuccess || result == cudaSuccess) return;

@@ -71,7 +71,7 @@ void Downloads::add(const std::byte* from, std::span<std::byte> to) {
 }
 
 void Downloads::collect() {
-    queue_.note(cudaStreamSynchronize(queue_.stream), "what was queued");
+    queue_.note(wait_for(queue_, queue_.stream), "what was queued");
     for (const Waiting& copy : waiting_) {
         if (queue_.failed == cudaSuccess) std::copy_n(copy.from, copy.to.size(), copy.to.data());
     }

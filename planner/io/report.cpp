@@ -182,6 +182,7 @@ void describe(Archive& archive, Subject<Archive, RunReport>& report) {
     archive.positive("threads", report.threads);
     archive.field("backend", report.backend);
     archive.field("communicator", report.communicator);
+    archive.optional("device_exchange", report.device_exchange);
     archive.optional("oversubscribed", report.oversubscribed);
     archive.optional("placement", report.placement);
     archive.optional("probe", report.probe);

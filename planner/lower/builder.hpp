@@ -58,8 +58,9 @@ public:
         return known == by_name_.end() ? std::nullopt : std::optional(known->second);
     }
 
-    // Steps and tensors of the current phase get its prefix ("" or "evaluation.").
-    void begin_phase(Phase phase) { phase_ = phase; }
+    // Steps and tensors of the current phase get its prefix ("" or "evaluation."). With `again`, some of them make what
+    // others have made before, and get names of their own.
+    void begin_phase(Phase phase, bool again = false);
     // Where the steps that follow come from; what they do says which operation of the layer they serve.
     void begin(Pass pass, int l) { pass_ = pass, layer_ = l; }
     // The space of the rows of H^l, Z^l and G^l: N_l in training where only the rows that the loss needs are computed,
@@ -151,15 +152,14 @@ private:
     TensorId transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns, const Layout& layout);
     TensorId belonging(const std::string& name, Role role, TensorId matrix, std::int64_t columns, const Layout& layout);
     std::string in_phase(const std::string& name) const;
-    // Whether an epoch makes something a second time, under names of its own.
-    bool remakes() const { return configuration().remade != 0; }
 
     Rules rules_;
     int over_rows_;  // after so many aggregations there is a row for each vertex, whatever rows the loss needs
     GraphShape graph_;
     Schedule schedule_;
     std::unordered_map<std::string, TensorId> by_name_;  // the first tensor of each name
-    std::unordered_set<std::string> step_names_;
+    bool again_ = false;
+    std::unordered_set<std::string> step_names_;  // where some are made again
     Phase phase_ = Phase::epoch;
     Pass pass_ = Pass::forward;
     int layer_ = 0;

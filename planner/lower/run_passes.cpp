@@ -60,6 +60,7 @@ void keep_for_later(Passes& passes) {
 void make_again(Passes& passes, int last) {
     const int segment = passes.segments.of(last);
     passes.again = true;
+    passes.builder.begin_phase(Phase::epoch, true);
     for (int id = 0; id <= last; ++id) {
         const Site& site = passes.model.at(id);
         if (passes.segments.of(id) != segment) continue;

@@ -2,6 +2,7 @@
 // agreement (errors, votes, clocks) and is not.
 #pragma once
 
+#include "kernels/links.hpp"
 #include "kernels/square_sum.hpp"
 #include "runtime/comm/heartbeat.hpp"
 #include "runtime/comm/rows.hpp"
@@ -24,15 +25,8 @@ class Device;
 
 namespace gnnplan::comm {
 
-struct Send {
-    int peer = 0;
-    std::span<const std::byte> bytes;
-};
-
-struct Receive {
-    int peer = 0;
-    std::span<std::byte> bytes;
-};
+using kernels::Receive;
+using kernels::Send;
 
 // A message that lies in memory as rows, in their order, and room to pack it, used where rows with gaps cannot travel:
 // as many bytes as the rows have, or none for rows without gaps, which are never packed.
@@ -108,6 +102,9 @@ public:
     virtual void barrier() = 0;
     // Every rank's text, in rank order, on every rank. Small messages only.
     virtual std::vector<std::string> control_all_gather(const std::string& text) = 0;
+
+    // Local. Throws where another rank is known to have failed, so that nobody waits for it.
+    virtual void check_others() {}
 
     // Local. By rank, as long as the communicator lives; null for those that cannot be seen from here: on another node,
     // or where ranks share no memory. One's own is always there.

@@ -19,6 +19,7 @@ public:
     std::vector<std::string> control_all_gather(const std::string& text) override {
         return inner_.control_all_gather(text);
     }
+    void check_others() override { inner_.check_others(); }
     std::vector<Heartbeat*> heartbeats() override { return inner_.heartbeats(); }
 
 protected:

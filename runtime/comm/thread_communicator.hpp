@@ -24,7 +24,10 @@ public:
     std::vector<std::string> control_all_gather(const std::string& text) override {
         return group_->all_gather(rank_, text);
     }
+    void check_others() override { group_->check(); }
     std::vector<Heartbeat*> heartbeats() override { return group_->heartbeats(); }
+
+    ThreadGroup& mailboxes() { return *group_; }
 
     // The traffic that the mailboxes have really carried for this rank since run_ranks() began, over all groups it is
     // in.

@@ -17,21 +17,31 @@ void ThreadWorld::abort() {
     for (std::condition_variable& signal : signals_) signal.notify_all();
 }
 
+void ThreadWorld::check() {
+    const std::lock_guard lock(mutex_);
+    if (aborted_) throw RanksAborted();
+}
+
 Traffic ThreadWorld::carried(int world_rank) {
     const std::lock_guard lock(mutex_);
     return carried_[static_cast<std::size_t>(world_rank)];
+}
+
+Movement::Ticket Movement::move(const ConstRows& from, const Ticket& /*ready*/, const MutableRows& to) {
+    copy_rows(from, to, stores_for(to.bytes()));
+    return nullptr;
 }
 
 // Shows a rank's messages to their receivers for as long as it lives. A receiver may be in the middle of a copy when
 // the sender gives up, so the destructor waits for that: the sender's memory is its own again afterwards.
 class ThreadGroup::Posting {
 public:
-    Posting(ThreadGroup& group, int rank, std::span<const SendBlock> sends)
+    Posting(ThreadGroup& group, int rank, std::span<const SendBlock> sends, const Movement::Ticket& ready)
         : group_(group), rank_(rank), sends_(sends) {
         const std::lock_guard lock(group_.world_->mutex_);
         for (const SendBlock& send : sends_) {
             if (send.peer == rank_ || send.rows.bytes() == 0) continue;
-            group_.mailbox(rank_, send.peer) = {State::posted, send.rows};
+            group_.mailbox(rank_, send.peer) = {State::posted, send.rows, ready};
             group_.carried_by(rank_).sent(checked_cast<std::int64_t>(send.rows.bytes()));
             group_.signal(send.peer).notify_all();
         }
@@ -65,14 +75,15 @@ std::vector<Heartbeat*> ThreadGroup::heartbeats() {
     return all;
 }
 
-void ThreadGroup::transfer(int rank, std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
-    const Posting posting(*this, rank, sends);
+void ThreadGroup::transfer(int rank, std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives,
+                           Movement& movement) {
+    const Posting posting(*this, rank, sends, movement.ready());
     for (const ReceiveBlock& message : receives)
-        if (message.peer != rank && message.rows.bytes() > 0) receive(rank, message);
-    wait_until_copied(rank, sends);
+        if (message.peer != rank && message.rows.bytes() > 0) receive(rank, message, movement);
+    wait_until_copied(rank, sends, movement);
 }
 
-void ThreadGroup::receive(int rank, const ReceiveBlock& message) {
+void ThreadGroup::receive(int rank, const ReceiveBlock& message, Movement& movement) {
     std::unique_lock lock(world_->mutex_);
     Mailbox& from = mailbox(message.peer, rank);
     world_->wait(lock, world_rank(rank), [&] { return from.state == State::posted; });
@@ -80,19 +91,21 @@ void ThreadGroup::receive(int rank, const ReceiveBlock& message) {
         throw_length_mismatch(message.peer, rank, from.rows.bytes(), message.rows.bytes());
     from.state = State::copying;
     lock.unlock();
-    copy_rows(from.rows, message.rows, stores_for(message.rows.bytes()));
+    const Movement::Ticket ticket = movement.move(from.rows, from.ticket, message.rows);
     lock.lock();
     from.state = State::copied;
+    from.ticket = ticket;
     carried_by(rank).received(checked_cast<std::int64_t>(message.rows.bytes()));
     signal(message.peer).notify_all();
 }
 
-void ThreadGroup::wait_until_copied(int rank, std::span<const SendBlock> sends) {
+void ThreadGroup::wait_until_copied(int rank, std::span<const SendBlock> sends, Movement& movement) {
     std::unique_lock lock(world_->mutex_);
     for (const SendBlock& send : sends) {
         if (send.peer == rank || send.rows.bytes() == 0) continue;
         const Mailbox& to = mailbox(rank, send.peer);
         world_->wait(lock, world_rank(rank), [&] { return to.state == State::copied; });
+        movement.moved(to.ticket);
     }
 }
 

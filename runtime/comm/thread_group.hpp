@@ -30,6 +30,9 @@ public:
     // Bytes and messages the mailboxes have carried for a rank; call from that rank's thread.
     Traffic carried(int world_rank);
 
+    // Throws RanksAborted after abort(). Any thread.
+    void check();
+
     Heartbeat& heartbeat(int world_rank) { return heartbeats_[static_cast<std::size_t>(world_rank)]; }
 
 private:
@@ -50,6 +53,19 @@ private:
     bool aborted_ = false;
 };
 
+// How messages get from their senders' rows into their receivers': the host copies them.
+class Movement {
+public:
+    virtual ~Movement() = default;
+    // By the sender: what has to be passed before its rows can be read. By the receiver: moves a message, and returns
+    // what has to be passed before the sender's rows may be written again. By the sender, then: waits for that. Null
+    // where nothing has to be.
+    using Ticket = std::shared_ptr<const kernels::Fence>;
+    virtual Ticket ready() { return nullptr; }
+    virtual Ticket move(const ConstRows& from, const Ticket& ready, const MutableRows& to);
+    virtual void moved(const Ticket& /*ticket*/) {}
+};
+
 // The mailboxes of one group of ranks. Each rank calls from its own thread, with its rank in the group.
 class ThreadGroup {
 public:
@@ -61,9 +77,15 @@ public:
     std::vector<Heartbeat*> heartbeats();
 
     // Sends and receives, at most one message for each ordered pair of ranks; returns when all have been copied.
-    // Messages to oneself and empty ones are left out. Throws ErrorCode::internal if a sender's and a receiver's
-    // lengths differ.
-    void transfer(int rank, std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives);
+    // Messages to oneself and empty ones are left out. All move them alike. Throws ErrorCode::internal if a sender's
+    // and a receiver's lengths differ.
+    void transfer(int rank, std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives,
+                  Movement& movement);
+    void transfer(int rank, std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
+        Movement copying;
+        transfer(rank, sends, receives, copying);
+    }
+    void check() { world_->check(); }
 
     // Every rank's text in rank order; not counted.
     std::vector<std::string> all_gather(int rank, const std::string& text);
@@ -76,6 +98,7 @@ private:
     struct Mailbox {
         State state = State::empty;
         ConstRows rows;
+        Movement::Ticket ticket;  // the sender's, then the receiver's
     };
     struct Subgroup {
         std::shared_ptr<ThreadGroup> group;
@@ -83,8 +106,8 @@ private:
     };
     class Posting;
 
-    void receive(int rank, const ReceiveBlock& message);
-    void wait_until_copied(int rank, std::span<const SendBlock> sends);
+    void receive(int rank, const ReceiveBlock& message, Movement& movement);
+    void wait_until_copied(int rank, std::span<const SendBlock> sends, Movement& movement);
     int world_rank(int rank) const { return world_ranks_[static_cast<std::size_t>(rank)]; }
     Mailbox& mailbox(int from, int to) {
         return mailboxes_[static_cast<std::size_t>(from) * world_ranks_.size() + static_cast<std::size_t>(to)];

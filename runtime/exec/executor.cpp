@@ -1,6 +1,7 @@
 #include "runtime/exec/executor.hpp"
 
 #include "runtime/exec/handlers.hpp"
+#include "runtime/exec/moments.hpp"
 
 #include <gnnplan/base/error.hpp>
 
@@ -46,6 +47,7 @@ Executor::Executor(const Schedule& schedule, std::shared_ptr<const NumberedCount
       workspace_(tracker, device.memory().workspace_bytes, Holder::tensors),
       store_(schedule, *counts_, rank_in(schedule, comm), device, tracker),
       world_(comm, traffic_),
+      heartbeat_(*comm.heartbeats()[static_cast<std::size_t>(comm.rank())]),
       device_(device),
       clock_(clock) {
     for (const Step& step : schedule.steps) {
@@ -121,34 +123,59 @@ std::vector<std::vector<ProductKernel>> Executor::choose_kernels(std::string_vie
 
 std::vector<measure::StepSample> Executor::run(Phase phase, const PassSettings& settings, const Observer& observer,
                                                std::size_t first_step) {
+    try {
+        return run_pass(phase, settings, observer, first_step);
+    } catch (...) {
+        device_.give_up();  // others may never send what is awaited
+        throw;
+    }
+}
+
+std::vector<measure::StepSample> Executor::run_pass(Phase phase, const PassSettings& settings, const Observer& observer,
+                                                    std::size_t first_step) {
     const auto& steps = schedule().steps;
     std::vector<measure::StepSample> samples(steps.size());
-    std::optional<std::size_t> first;
-    double begin = 0;  // of step `first`, the pass's first
     const kernels::PassValues* pass =
         device_.begin_pass(kernels::pass_values(settings.epoch, settings.update.adam, settings.rate));
+    Moments moments(device_, clock_);
     for (std::size_t i = first_step; i < steps.size(); ++i) {
         if (steps[i].phase != phase) continue;
         Background* const background = background_ ? &*background_ : nullptr;
         const StepContext context{store_, device_.table(), world_, settings, pass, i, background, epochs_run_};
         traffic_.reset();
-        const double now = clock_.now();
-        if (!first) first = i, begin = now;
-        device_.mark(2 * i, now);
         std::visit([&](const auto& operation) { run_step(operation, context); }, steps[i].operation);
-        device_.mark(2 * i + 1, clock_.now());
+        moments.end(i);
+        if (!device_.memory().accelerator) beat(settings.epoch, i);  // others have only been told of the step
         samples[i] = {0, traffic_.sent_bytes, traffic_.received_bytes, 0};
         keep_results(steps[i].operation);
-        if (observer) observer(steps[i], *this);
+        if (!observer) continue;
+        observer(steps[i], *this);
+        moments.begin_anew();
     }
-    device_.finish();
+    finish(settings.epoch, moments);
     if (phase == Phase::epoch) ++epochs_run_;
-    for (std::size_t i = first_step; i < steps.size(); ++i) {
-        if (steps[i].phase != phase) continue;
-        samples[i].seconds = device_.seconds(2 * i, 2 * i + 1);
-        samples[i].begin = begin + device_.seconds(2 * *first, 2 * i);
-    }
+    moments.take_times(samples);
     return samples;
+}
+
+void Executor::beat(std::uint32_t epoch, std::size_t step) { heartbeat_.beat(epoch, static_cast<std::int32_t>(step)); }
+
+// What was queued goes on for a while, step by step.
+void Executor::finish(std::uint32_t epoch, Moments& moments) {
+    std::optional<std::size_t> done;
+    const auto follow = [&] {
+        const auto step = moments.passed();
+        if (step) done = step, beat(epoch, *step);
+    };
+    const auto look = device_.look_while_waiting(follow);
+    try {
+        device_.finish();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::unavailable || !done) throw;
+        const std::string& step = schedule().steps[*done].name;
+        throw Error(error.code(), std::string(error.what()) + "; the device was behind step " + step);
+    }
+    follow();
 }
 
 void Executor::drain() {

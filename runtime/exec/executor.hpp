@@ -28,6 +28,8 @@
 
 namespace gnnplan::exec {
 
+class Moments;
+
 class Executor {
 public:
     // Collective. Everything passed by reference outlives the executor. `counts` answers in the schedule's numbering;
@@ -64,7 +66,7 @@ public:
     // Device::choose().
     std::vector<std::vector<ProductKernel>> choose_kernels(std::string_view wanted);
 
-    // Called after each step, before its tensors may be overwritten.
+    // Called after each step is queued, before its tensors may be overwritten.
     using Observer = std::function<void(const Step& step, const Executor& executor)>;
 
     // Collective. Runs the steps of `phase` in order, from `first_step` on. Returns a sample for each step of the
@@ -98,6 +100,10 @@ public:
     std::span<const double> rank_sums() const { return rank_sums_; }
 
 private:
+    std::vector<measure::StepSample> run_pass(Phase phase, const PassSettings& settings, const Observer& observer,
+                                              std::size_t first_step);
+    void beat(std::uint32_t epoch, std::size_t step);
+    void finish(std::uint32_t epoch, Moments& moments);
     TensorId find(std::string_view tensor) const;
     std::vector<TensorId> filled(std::size_t first_step) const;
     void fill(TensorId id, const data::Dataset& dataset);
@@ -114,6 +120,7 @@ private:
     Store store_;
     comm::Traffic traffic_;
     comm::CountingCommunicator world_;
+    comm::Heartbeat& heartbeat_;
     kernels::Device& device_;
     measure::Clock& clock_;
     std::optional<Background> background_;  // where messages travel on

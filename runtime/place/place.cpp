@@ -155,6 +155,7 @@ Placement bind_threads(comm::Communicator& comm, int threads) {
     const Attempt mine = attempt(topology.get(), own, find_team(comm, own, threads));
     Placement placement;
     placement.ranks = comm.control_all_gather(mine.units.empty() ? "" : joined(mine.units, " "));
+    if (!mine.units.empty()) placement.units = list_of(own);
     if (!mine.units.empty()) placement.free_units = hwloc_bitmap_weight(all_of(mine.units).get()) - threads;
     const std::vector<std::string> warnings = comm.control_all_gather(mine.warning ? mine.note : "");
     const auto warning = std::find_if(warnings.begin(), warnings.end(), [](const auto& text) { return !text.empty(); });
@@ -163,6 +164,17 @@ Placement bind_threads(comm::Communicator& comm, int threads) {
                      : mine.units.empty() ? mine.note
                                           : "threads run on processing units " + joined(placement.ranks, " | ");
     return placement;
+}
+
+Unbound::Unbound(const Placement& placement) {
+    if (placement.units.empty()) return;
+    const Topology topology = this_machine();
+    bound_ = list_of(own_units(topology.get()));
+    bind_caller(topology.get(), placement.units);
+}
+
+Unbound::~Unbound() {
+    if (!bound_.empty()) bind_caller(this_machine().get(), bound_);
 }
 
 void work_beside(const Placement& placement, int rank) {
@@ -180,6 +192,9 @@ Placement bind_threads(comm::Communicator& comm, int threads) {
     return {std::vector<std::string>(static_cast<std::size_t>(comm.size())),
             "threads are not bound: built without hwloc"};
 }
+
+Unbound::Unbound(const Placement&) {}
+Unbound::~Unbound() = default;
 
 void work_beside(const Placement&, int) { kernels::set_threads(1); }
 

@@ -16,6 +16,7 @@ struct Placement {
     std::string note;      // what was done, or why nothing was; rank 0's is meant for the user
     bool warning = false;  // there are fewer units than threads
     int free_units = 0;    // that this rank has beyond one for each of its threads, where it is bound
+    std::string units{};   // that this rank might run on before, where it is bound
 };
 
 // Collective, once on the thread that runs the rank: gives it `threads` threads, and binds it and its OpenMP workers
@@ -24,6 +25,19 @@ struct Placement {
 // are filled before their second hardware threads are. Nothing is bound where there are fewer units than threads, where
 // the user has told OpenMP what to do, or without hwloc.
 Placement bind_threads(comm::Communicator& comm, int threads);
+
+// While it lives, the calling thread, which bind_threads() bound, runs where it might before, and so do threads that it
+// starts.
+class Unbound {
+public:
+    explicit Unbound(const Placement& placement);
+    Unbound(const Unbound&) = delete;
+    Unbound& operator=(const Unbound&) = delete;
+    ~Unbound();
+
+private:
+    std::string bound_;  // where it goes again; empty: nowhere
+};
 
 // For a thread that works beside those of this rank: lets it run on any of the rank's units, and gives it as many
 // threads as there are free units.

@@ -2,9 +2,9 @@
 // are set by the functions hear_*, use_logits, write_layers and free_data.
 #include "runtime/run/rank.hpp"
 
-#include "runtime/comm/staged.hpp"
 #include "runtime/infer/infer.hpp"
 #include "runtime/place/place.hpp"
+#include "runtime/run/devices.hpp"
 #include "runtime/run/judge_logits.hpp"
 #include "runtime/run/machine_state.hpp"
 #include "runtime/run/trace.hpp"
@@ -44,7 +44,7 @@ private:
     void write_layers(infer::InferHooks& hooks) const;
     void free_data(deploy::DataHooks& hooks) const;
     template <class Options>
-    Options with_device(Options options) const;
+    Options with_device(Options options);
     RunReport infer();
     RunReport train();
     std::optional<io::Trace> gather_trace(const RunReport& report);
@@ -66,6 +66,7 @@ private:
     comm::Heartbeat& heartbeat_;
     measure::SteadyClock clock_;
     place::Placement placement_;
+    std::optional<std::string> exchange_;  // between devices
     std::optional<TraceRecorder> recorder_;
     Judgement judgement_;
 };
@@ -87,10 +88,9 @@ void Rank::note_other_measurements() const {
     const auto& calibration = shared_.plan.machine.calibration;
     if (!calibration) return;
     const int threads = shared_.options.threads;
-    if (calibration->threads.value_or(threads) != threads) {
+    if (calibration->threads.value_or(threads) != threads)
         note(fmt::format("the plan's times were measured with {} thread(s) a rank, this run has {} (`threads`)",
                          *calibration->threads, threads));
-    }
     if (comm_.size() > 1 && calibration->processes.value_or(!launch_.threads) == launch_.threads) {
         note(fmt::format(
             "the plan's times were measured with ranks that are {}, these are {}: messages take other times",
@@ -101,9 +101,6 @@ void Rank::note_other_measurements() const {
 
 void Rank::hear_steps(deploy::RunHooks& hooks) {
     hooks.note = [this](const std::string& text) { note(text); };
-    hooks.step = [this](std::int64_t epoch, const Step& step, const exec::Executor& executor) {
-        heartbeat_.beat(epoch, static_cast<std::int32_t>(&step - executor.schedule().steps.data()));
-    };
     if (recorder_) hooks.pass = [this](std::span<const measure::TimedStep> pass) { recorder_->add(pass); };
     hooks.candidate = [this](int candidate) {
         if (leads() && !std::exchange(computes_, true)) shared_.observer.computes();
@@ -164,10 +161,13 @@ void Rank::free_data(deploy::DataHooks& hooks) const {
 }
 
 template <class Options>
-Options Rank::with_device(Options options) const {
+Options Rank::with_device(Options options) {
     options.device = [this] { return shared_.backend.open(launch_.local_rank); };
     if (placement_.free_units > 0) options.work_beside = [this] { place::work_beside(placement_, comm_.rank()); };
-    if (!shared_.backend.host_memory) options.communicator = comm::through_hosts;
+    if (!shared_.backend.host_memory)
+        options.communicator = [this](auto& hosts, auto& device) {
+            return connect_devices(shared_, hosts, device, placement_, exchange_);
+        };
     return options;
 }
 
@@ -218,8 +218,7 @@ Computed Rank::compute() {
     }
     if (first_) shared_.observer.begins(shared_.options);
     placement_ = place_threads();
-    if (!shared_.backend.host_memory && first_)
-        detail("computing on " + shared_.backend.device_name(launch_.local_rank));
+    name_devices(shared_, comm_, launch_.local_rank);
     note_other_measurements();
     if (shared_.infers() && shared_.options.weights == nullptr)
         note("note: without `load-weights` the pass is made with weights that nobody trained");
@@ -232,6 +231,7 @@ Computed Rank::compute() {
     if (state && first_) shared_.observer.probed(shared_.plan, *state);
     Computed computed{shared_.infers() ? infer() : train(), std::nullopt};
     computed.report.probe = state;
+    computed.report.device_exchange = exchange_;
     heartbeat_.enter(comm::Heartbeat::finishing);
     comm_.barrier();  // what is seen belongs to the communicator, and others may still look
     of_threads.reset();

@@ -41,6 +41,7 @@ struct Settings {
 
     // Where and how long.
     std::string backend = "cpu";
+    std::string device_exchange = "auto";  // of comm::device_exchanges(), where tensors are in devices' memories
     bool binds_threads = true;
     std::optional<std::int64_t> time_limit_seconds;  // the run ends before, with a checkpoint
     double seconds_before = 0;                       // of the time limit, used up before the Run is made

@@ -26,8 +26,8 @@ protected:
     }
     // The CUDA backend compiled for the processor, with a GPU of this kind: see tests/support/host_runtime.
     Outcome on_machine(const std::string& gpu, const std::string& arguments) const {
-        return run("GNNPLAN_HOST_CUDA='" + gpu + "' GNNPLAN_CUDA_MODULE=" + CUDA_ON_HOST_MODULE + " " + program +
-                   " --threads 1 --backend cuda --data @graph " + arguments);
+        return run("GNNPLAN_NCCL=/none GNNPLAN_HOST_CUDA='" + gpu + "' GNNPLAN_CUDA_MODULE=" + CUDA_ON_HOST_MODULE +
+                   " " + program + " --threads 1 --backend cuda --data @graph " + arguments);
     }
     void expect_unavailable(const std::string& module, const std::string& words) const {
         const Outcome outcome = on_cuda(module, "@plan1.json");
@@ -80,7 +80,7 @@ TEST_F(GnnrunBackend, TrainsOnTheDeviceOfAModule) {
     const std::string rest = "@plan1.json --epochs 5 --dropout 0.5 --save-weights @w.st --save-embeddings @e.npy -v ";
     const Outcome outcome = on_cuda(EMULATED_MODULE, rest + "--report @cuda.json");
     ASSERT_EQ(outcome.code, 0) << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr("computing on an emulated device for rank 0"));
+    EXPECT_THAT(outcome.output, HasSubstr("rank 0 computes on an emulated device for rank 0"));
     const RunReport run = report("cuda.json");
     EXPECT_EQ(run.backend, "cuda");
     EXPECT_EQ(deploy::byte_mismatch(run), std::nullopt);
@@ -100,7 +100,7 @@ TEST_F(GnnrunBackend, TrainsOnTheCudaDeviceWithoutAGpu) {
     const std::string one_kernel = "--spmm whole ";
     const Outcome outcome = on_cuda(CUDA_ON_HOST_MODULE, rest + one_kernel + "--report @cuda.json");
     ASSERT_EQ(outcome.code, 0) << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr("computing on GPU 0 on fibres"));
+    EXPECT_THAT(outcome.output, HasSubstr("rank 0 computes on GPU 0 on fibres"));
     const RunReport run = report("cuda.json");
     EXPECT_EQ(deploy::byte_mismatch(run), std::nullopt);
     const std::string embeddings = io::read_file(path("e.npy"));

@@ -1,11 +1,17 @@
 // Computations of a device and exchanges of ranks run in any order that nothing forbids. With every ordering
 // in place the result is always the same; without one of them it is not, so each of them is needed and would be missed.
 #include "planner/search/full_space.hpp"
+#include "runtime/comm/peers.hpp"
+#include "runtime/comm/staged.hpp"
 #include "tests/integration/expectations.hpp"
 #include "tests/integration/full_space_runs.hpp"
 #include "tests/support/emulated_device.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace gnnplan::testing {
 namespace {
@@ -43,34 +49,58 @@ bool equal(const RankRun& a, const RankRun& b) {
     return a.found == b.found;
 }
 
+// A way of exchanging, and the orderings that it needs.
+struct Way {
+    std::string name;
+    comm::OpenCommunicator communicator;
+    std::vector<Ordering> needed;
+};
+
+const std::vector<Way>& ways() {
+    static const std::vector<Way> all{
+        {"Links",
+         on_emulated_device,
+         {Ordering::transfer_after_compute, Ordering::reuse_after_compute, Ordering::compute_after_transfer}},
+        {"Peers",
+         comm::between_peers,
+         {Ordering::transfer_after_compute, Ordering::reuse_after_compute, Ordering::compute_after_transfer,
+          Ordering::read_after_peer}},
+        {"Staged", comm::through_hosts, {Ordering::transfer_after_compute, Ordering::compute_after_transfer}},
+    };
+    return all;
+}
+
 // In how many of the orders every rank has the result of a host that computes with the same kernels.
-unsigned right_orders(const Schedule& schedule, Ordering missing) {
+unsigned right_orders(const Schedule& schedule, const Way& way, Ordering missing) {
     const auto expected = run_schedule(problem(), schedule, epochs, kernels::reference_table(), std::nullopt);
     unsigned right = 0;
     for (unsigned order = 1; order <= orders; ++order) {
-        const DeviceKind emulated{"emulated", [&] { return emulated_device({order, missing}); }, 1, on_emulated_device};
+        const DeviceKind emulated{"emulated", [&] { return emulated_device({order, missing}); }, 1, way.communicator};
         const auto runs = run_schedule(problem(), schedule, epochs, kernels::reference_table(), emulated);
         right += std::ranges::equal(runs, expected, equal) ? 1U : 0U;
     }
     return right;
 }
 
-class DeviceOrder : public ::testing::TestWithParam<Exchange> {};
+class DeviceOrder : public ::testing::TestWithParam<std::tuple<Exchange, std::size_t>> {
+protected:
+    Schedule schedule() const { return overlapped(std::get<0>(GetParam())); }
+    const Way& way() const { return ways()[std::get<1>(GetParam())]; }
+};
 
 TEST_P(DeviceOrder, EveryOrderThatIsAllowedIsRight) {
-    EXPECT_EQ(right_orders(overlapped(GetParam()), Ordering::all), orders);
+    EXPECT_EQ(right_orders(schedule(), way(), Ordering::all), orders);
 }
 
 TEST_P(DeviceOrder, EveryOrderingIsNeeded) {
-    const Schedule schedule = overlapped(GetParam());
-    for (const Ordering missing :
-         {Ordering::transfer_after_compute, Ordering::reuse_after_compute, Ordering::compute_after_transfer}) {
-        EXPECT_LT(right_orders(schedule, missing), orders) << static_cast<int>(missing);
-    }
+    for (const Ordering missing : way().needed)
+        EXPECT_LT(right_orders(schedule(), way(), missing), orders) << way().name << " " << static_cast<int>(missing);
 }
 
 INSTANTIATE_TEST_SUITE_P(Exchanges, DeviceOrder,
-                         ::testing::Values(Exchange::panels, Exchange::rows, Exchange::relay, Exchange::relayed_rows));
+                         ::testing::Combine(::testing::Values(Exchange::panels, Exchange::rows, Exchange::relay,
+                                                              Exchange::relayed_rows),
+                                            ::testing::Range(std::size_t{0}, std::size_t{3})));
 
 }  // namespace
 }  // namespace gnnplan::testing

@@ -29,8 +29,10 @@ const std::vector<DeviceKind>& devices();
 
 // The device on which GNNPLAN_TEST_DEVICE asks tests of steps and of whole plans to run instead of the processor:
 //   emulated  tests/support/emulated_device.hpp
+//   peers     the same, whose ranks are threads and copy from each other's devices
 //   staged    the same, whose ranks exchange through their hosts
-//   cuda      the device of gnnrun --backend cuda; without one, the program says "skipped: why" and exits with 77
+//   cuda      the device of gnnrun --backend cuda; without one, the program says "skipped: why" and exits with 77.
+//             GNNPLAN_TEST_EXCHANGE says how GPUs exchange: of comm::device_exchanges(), staged by default
 std::optional<DeviceKind> wanted_device();
 
 // The blocking of schedules that run on it: of a GPU whose cache is so small that tests meet slices of it.

@@ -1,11 +1,11 @@
 #include "tests/support/emulated_device.hpp"
 
-#include "runtime/comm/forwarding.hpp"
-#include "runtime/comm/ordered_exchange.hpp"
+#include "runtime/comm/linked.hpp"
 #include "tests/support/two_queues.hpp"
 #include "tests/support/twofold_memory.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -18,10 +18,32 @@ using kernels::Csr;
 using kernels::Matrix;
 using kernels::Table;
 
-class EmulatedDevice : public kernels::Device {
+struct EmulatedFence final : kernels::Fence {
+    EmulatedFence(TwoQueues::Point point, bool receives) : point(std::move(point)), receives(receives) {}
+    TwoQueues::Point point;
+    bool receives;  // whether the transfer before it did
+};
+
+class EmulatedDevice;
+
+// All that there are, to find whose memory an address is of.
+struct AllDevices {
+    std::mutex mutex;
+    std::vector<const EmulatedDevice*> devices;
+};
+AllDevices& all_devices() {
+    static AllDevices all;
+    return all;
+}
+
+class EmulatedDevice : public kernels::Device, private kernels::TransferQueue {
 public:
     explicit EmulatedDevice(const Emulation& emulation);
-    ~EmulatedDevice() override { current = nullptr; }
+    ~EmulatedDevice() override {
+        current = nullptr;
+        const std::lock_guard lock(all_devices().mutex);
+        std::erase(all_devices().devices, this);
+    }
 
     const Table& table() const override;
     TensorMemory memory() const override {
@@ -63,21 +85,36 @@ public:
         });
     }
     double seconds(std::size_t from, std::size_t to) const override { return moments_[to] - moments_[from]; }
-    void finish() override { queues_.finish(); }
+    void finish() override { queues_->finish(); }
+    kernels::TransferQueue* transfers() override { return this; }
 
-    void queue(std::function<void()> work) { queues_.compute(std::move(work)); }
-    // Queues a transfer that comes after all that is to be computed so far. Returns its number.
-    std::size_t transfer(std::function<void()> work);
-    // Work that is queued from now on comes after that transfer.
-    void wait_for(std::size_t transfer, bool receives);
+    void queue(std::function<void()> work) { queues_->add(TwoQueues::compute, std::move(work)); }
+    void transfer(std::function<void()> work, bool receives) {
+        queues_->add(TwoQueues::transfer, std::move(work));
+        receives_ = receives;
+    }
     template <class T>
     T* opened(T* address) const {
         return memory_.opened(address);
     }
+    bool has(const std::byte* address) const { return memory_.has(address); }
 
     static inline thread_local EmulatedDevice* current = nullptr;
 
 private:
+    class HostMemory : public kernels::DeviceMemory {
+    public:
+        HostMemory(EmulatedDevice& device, std::size_t bytes) : device_(device), bytes_(bytes, std::byte{0xff}) {
+            device_.host_memory_.push_back(this);
+        }
+        ~HostMemory() override { std::erase(device_.host_memory_, this); }
+        std::byte* data() const override { return const_cast<std::byte*>(bytes_.data()); }
+        std::size_t size() const override { return bytes_.size(); }
+
+    private:
+        EmulatedDevice& device_;
+        std::vector<std::byte> bytes_;
+    };
     class Allocation : public kernels::DeviceMemory {
     public:
         Allocation(std::byte* data, std::size_t size) : data_(data), size_(size) {}
@@ -91,11 +128,33 @@ private:
 
     static constexpr std::size_t most_staged = 1 << 14;
 
+    std::shared_ptr<const kernels::Fence> computed() override {
+        return std::make_shared<EmulatedFence>(queues_->end(TwoQueues::compute), true);
+    }
+    std::shared_ptr<const kernels::Fence> transferred() override {
+        return std::make_shared<EmulatedFence>(queues_->end(TwoQueues::transfer), receives_);
+    }
+    void compute_after(const kernels::Fence& fence) override;
+    void transfer_after(const kernels::Fence& fence) override;
+    void wait_for(const kernels::Fence& fence) override {
+        const TwoQueues::Point& point = dynamic_cast<const EmulatedFence&>(fence).point;
+        queues_->run_until([&] { return point.passed(); });
+    }
+    std::unique_ptr<kernels::DeviceMemory> host_memory(std::size_t bytes) override {
+        return std::make_unique<HostMemory>(*this, bytes);
+    }
+    void copy(std::span<const std::byte> from, std::byte* to) override;
+    // An address that a transfer may touch: of host_memory(), or of a device's.
+    template <class Byte>
+    Byte* reachable(Byte* address) const;
+
     TwofoldMemory memory_;
-    TwoQueues queues_;
+    std::shared_ptr<TwoQueues> queues_;
     Ordering missing_;
     std::optional<kernels::FreeMemory> free_;
-    std::size_t before_last_transfer_ = 0;
+    std::vector<const HostMemory*> host_memory_;
+    std::size_t computed_before_last_transfer_ = 0;
+    bool receives_ = true;  // the last transfer
     kernels::PassValues* pass_ = nullptr;
     std::vector<double> moments_;
     std::byte* staged_for_ = nullptr;
@@ -296,103 +355,78 @@ constexpr Table queued_table = {
 };
 
 EmulatedDevice::EmulatedDevice(const Emulation& emulation)
-    : queues_(emulation.order), missing_(emulation.missing), free_(emulation.free) {
+    : queues_(std::make_shared<TwoQueues>(emulation.order)), missing_(emulation.missing), free_(emulation.free) {
     ensure(current == nullptr, "a thread has one emulated device at a time");
     current = this;
+    const std::lock_guard lock(all_devices().mutex);
+    all_devices().devices.push_back(this);
 }
 
 const Table& EmulatedDevice::table() const { return queued_table; }
 
-std::size_t EmulatedDevice::transfer(std::function<void()> work) {
-    const std::size_t earlier = std::exchange(before_last_transfer_, queues_.computations());
-    const std::size_t after = missing_ == Ordering::transfer_after_compute ? 0
-                              : missing_ == Ordering::reuse_after_compute  ? earlier
-                                                                           : before_last_transfer_;
-    return queues_.transfer(std::move(work), after);
+void EmulatedDevice::transfer_after(const kernels::Fence& fence) {
+    TwoQueues::Point point = dynamic_cast<const EmulatedFence&>(fence).point;
+    if (point.of != queues_) {
+        if (missing_ == Ordering::read_after_peer) return;
+    } else if (point.kind == TwoQueues::compute) {
+        const std::size_t earlier = std::exchange(computed_before_last_transfer_, point.count);
+        if (missing_ == Ordering::transfer_after_compute) return;
+        if (missing_ == Ordering::reuse_after_compute) point.count = earlier;
+    }
+    queues_->add(TwoQueues::transfer, [] {}, {point});
 }
 
-void EmulatedDevice::wait_for(std::size_t transfer, bool receives) {
-    if (missing_ == Ordering::compute_after_transfer) return;
-    if (missing_ == Ordering::overwrite_after_transfer && !receives) return;
-    queues_.compute([] {}, transfer);
+void EmulatedDevice::compute_after(const kernels::Fence& fence) {
+    const auto& after = dynamic_cast<const EmulatedFence&>(fence);
+    const bool own = after.point.of == queues_;
+    if (own && missing_ == Ordering::compute_after_transfer) return;
+    if (own && missing_ == Ordering::overwrite_after_transfer && !after.receives) return;
+    if (!own && missing_ == Ordering::overwrite_after_peer) return;
+    queues_->add(TwoQueues::compute, [] {}, {after.point});
 }
 
-class EmulatedExchange : public comm::OrderedExchange {
+template <class Byte>
+Byte* EmulatedDevice::reachable(Byte* address) const {
+    for (const HostMemory* memory : host_memory_)
+        if (address >= memory->data() && address < memory->data() + memory->size()) return address;
+    const std::lock_guard lock(all_devices().mutex);
+    for (const EmulatedDevice* device : all_devices().devices)
+        if (device->has(address)) return device->opened(address);
+    ensure(false, "an address that no device reaches is transferred");
+    return nullptr;
+}
+
+void EmulatedDevice::copy(std::span<const std::byte> from, std::byte* to) {
+    transfer([source = std::span(reachable(from.data()), from.size()),
+              target = reachable(to)] { std::ranges::copy(source, target); },
+             true);
+}
+
+class EmulatedLinks final : public kernels::Links {
 public:
-    EmulatedExchange(comm::ExchangesUnderWay& under_way, EmulatedDevice& device, std::size_t transfer, bool receives)
-        : OrderedExchange(under_way), device_(device), transfer_(transfer), receives_(receives) {}
-    void progress() override {}
+    EmulatedLinks(comm::Communicator& hosts, EmulatedDevice& device) : hosts_(hosts), device_(device) {}
 
-private:
-    void finish() override { device_.wait_for(transfer_, receives_); }
-
-    EmulatedDevice& device_;
-    std::size_t transfer_;
-    bool receives_;
-};
-
-// Every call is a transfer, so ranks that queue calls in the same order make them in the same order.
-class EmulatedCommunicator : public comm::ForwardingCommunicator {
-public:
-    EmulatedCommunicator(comm::Communicator& inner, EmulatedDevice& device)
-        : ForwardingCommunicator(inner), device_(device) {}
-    EmulatedCommunicator(std::unique_ptr<comm::Communicator> inner, EmulatedDevice& device)
-        : ForwardingCommunicator(std::move(inner)), device_(device) {}
-
-    bool needs_progress() const override { return false; }
-    std::unique_ptr<comm::PendingExchange> start_exchange(std::span<const comm::Send> sends,
-                                                          std::span<const comm::Receive> receives) override {
+    std::string name() const override { return "emulated links"; }
+    void exchange(std::span<const comm::Send> sends, std::span<const comm::Receive> receives) override {
         std::vector<comm::Send> sent(sends.begin(), sends.end());
         std::vector<comm::Receive> received(receives.begin(), receives.end());
         for (comm::Send& send : sent) send.bytes = {device_.opened(send.bytes.data()), send.bytes.size()};
         for (comm::Receive& receive : received)
             receive.bytes = {device_.opened(receive.bytes.data()), receive.bytes.size()};
-        const std::size_t transfer =
-            device_.transfer([this, sent, received] { inner().start_exchange(sent, received)->wait(); });
-        return std::make_unique<EmulatedExchange>(under_way_, device_, transfer, !receives.empty());
+        device_.transfer([this, sent, received] { hosts_.exchange(sent, received); }, !receives.empty());
     }
-    void exchange_blocks(std::span<const comm::SendBlock> sends,
-                         std::span<const comm::ReceiveBlock> receives) override {
-        std::vector<comm::SendBlock> sent(sends.begin(), sends.end());
-        std::vector<comm::ReceiveBlock> received(receives.begin(), receives.end());
-        const auto open = [&](auto& blocks) {
-            for (auto& block : blocks) {
-                block.rows.data = device_.opened(block.rows.data);
-                block.staging = {device_.opened(block.staging.data()), block.staging.size()};
-            }
-        };
-        open(sent), open(received);
-        comm::check_none_under_way(under_way_);
-        run([this, sent, received] { inner().exchange_blocks(sent, received); });
-    }
-    void broadcast(int root, std::span<std::byte> bytes) override {
-        run([this, root, open = opened(bytes)] { inner().broadcast(root, open); });
-    }
-    void all_reduce(std::span<float> values) override { sum(values); }
-    void all_reduce(std::span<double> values) override { sum(values); }
-    void all_reduce(std::span<kernels::SquareSum> values) override { sum(values); }
-    std::unique_ptr<comm::Communicator> split(int colour, int key) override {
-        return std::make_unique<EmulatedCommunicator>(inner().split(colour, key), device_);
-    }
-    // Nothing moves by itself, so whoever waits for others does first what they may wait for.
-    void barrier() override {
-        device_.finish();
-        ForwardingCommunicator::barrier();
-    }
-    std::vector<std::string> control_all_gather(const std::string& text) override {
-        device_.finish();
-        return ForwardingCommunicator::control_all_gather(text);
-    }
+    void sum(std::span<float> values) override { sum_on_hosts(values); }
+    void sum(std::span<double> values) override { sum_on_hosts(values); }
 
 private:
-    void run(std::function<void()> call) { device_.wait_for(device_.transfer(std::move(call)), true); }
     template <class T>
-    void sum(std::span<T> values) {
-        run([this, open = std::span(device_.opened(values.data()), values.size())] { inner().all_reduce(open); });
+    void sum_on_hosts(std::span<T> values) {
+        device_.transfer(
+            [this, open = std::span(device_.opened(values.data()), values.size())] { hosts_.all_reduce(open); }, true);
     }
 
+    comm::Communicator& hosts_;
     EmulatedDevice& device_;
-    comm::ExchangesUnderWay under_way_;
 };
 
 }  // namespace
@@ -402,7 +436,8 @@ std::unique_ptr<kernels::Device> emulated_device(const Emulation& emulation) {
 }
 
 std::unique_ptr<comm::Communicator> on_emulated_device(comm::Communicator& comm, kernels::Device& device) {
-    return std::make_unique<EmulatedCommunicator>(comm, dynamic_cast<EmulatedDevice&>(device));
+    return std::make_unique<comm::LinkedCommunicator>(
+        comm, device, std::make_shared<EmulatedLinks>(comm, dynamic_cast<EmulatedDevice&>(device)));
 }
 
 }  // namespace gnnplan::testing

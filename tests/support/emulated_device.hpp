@@ -17,6 +17,8 @@ enum class Ordering : std::uint8_t {
     reuse_after_compute,       // it also does so where it only reuses a buffer that a computation reads
     compute_after_transfer,    // what is computed after wait() comes after the exchange
     overwrite_after_transfer,  // it also does so where the rank only sent, and may overwrite what it sent
+    read_after_peer,           // a copy from another device's memory comes after what that device was to compute before
+    overwrite_after_peer,      // what was sent is overwritten after another device's copy of it
 };
 
 struct Emulation {
@@ -33,7 +35,7 @@ inline constexpr std::int64_t emulated_workspace = 4096;
 // Computes with the reference kernels. One at a time for a thread.
 std::unique_ptr<kernels::Device> emulated_device(const Emulation& emulation = {});
 
-// Moves data between the memories of emulated devices, in a queue of its own.
+// Links between emulated devices: what they move goes through the communicator of their hosts when it is due.
 std::unique_ptr<comm::Communicator> on_emulated_device(comm::Communicator& comm, kernels::Device& device);
 
 }  // namespace gnnplan::testing

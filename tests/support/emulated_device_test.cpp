@@ -1,5 +1,6 @@
 #include "tests/support/emulated_device.hpp"
 
+#include "runtime/comm/peers.hpp"
 #include "runtime/comm/threads.hpp"
 
 #include <gtest/gtest.h>
@@ -63,12 +64,14 @@ TEST(EmulatedDevice, CommunicationComesAfterWhatWasQueuedBefore) {
 }
 
 // The values that the second rank gets from the first, which then overwrites them, in so many orders.
-std::vector<float> received_while_overwritten(Ordering missing) {
+// `sender_first`: the first rank's device does all that it can before the second one's begins.
+std::vector<float> received_while_overwritten(Ordering missing, const comm::OpenCommunicator& connect,
+                                              bool sender_first) {
     std::vector<float> received;
     for (unsigned order = 1; order <= 12; ++order) {
         comm::run_ranks(2, [&](comm::Communicator& comm) {
             const auto device = emulated_device({order, missing});
-            const auto world = on_emulated_device(comm, *device);
+            const auto world = connect(comm, *device);
             const auto memory = kernels::take(*device, ascending(1));
             const comm::Send send{1, {memory->data(), memory->size()}};
             const comm::Receive receive{0, {memory->data(), memory->size()}};
@@ -77,7 +80,9 @@ std::vector<float> received_while_overwritten(Ordering missing) {
             else
                 world->exchange({}, {&receive, 1});
             device->table().add(row_of(*memory), row_of(*memory));
+            if (sender_first && comm.rank() == 1) comm.barrier();
             const float doubled = downloaded(*device, *memory).front();
+            if (sender_first && comm.rank() == 0) comm.barrier();
             if (comm.rank() == 1) received.push_back(doubled / 2);
         });
     }
@@ -85,8 +90,11 @@ std::vector<float> received_while_overwritten(Ordering missing) {
 }
 
 TEST(EmulatedDevice, WhatIsSentIsOverwrittenOnlyAfterwards) {
-    EXPECT_EQ(received_while_overwritten(Ordering::all), std::vector<float>(12, 1));
-    EXPECT_NE(received_while_overwritten(Ordering::overwrite_after_transfer), std::vector<float>(12, 1));
+    const std::vector<float> right(12, 1);
+    EXPECT_EQ(received_while_overwritten(Ordering::all, on_emulated_device, false), right);
+    EXPECT_NE(received_while_overwritten(Ordering::overwrite_after_transfer, on_emulated_device, false), right);
+    EXPECT_EQ(received_while_overwritten(Ordering::all, comm::between_peers, true), right);
+    EXPECT_NE(received_while_overwritten(Ordering::overwrite_after_peer, comm::between_peers, true), right);
 }
 
 TEST(EmulatedDeviceDeathTest, TheHostCannotTouchItsMemory) {

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 
@@ -36,6 +37,7 @@ public:
         std::memset(opened(place), 0xff, bytes);
         return place;
     }
+    bool has(const std::byte* address) const { return address >= closed_ && address < closed_ + used_; }
     template <class T>
     T* opened(T* address) const {
         if (address == nullptr) return nullptr;
@@ -57,7 +59,7 @@ private:
     int file_;
     std::byte* closed_ = nullptr;
     std::byte* open_ = nullptr;
-    std::size_t used_ = 0;
+    std::atomic<std::size_t> used_ = 0;  // other devices' transfers look, too
 };
 
 }  // namespace gnnplan::testing

@@ -1,12 +1,17 @@
 #include "kernels/backend.hpp"
+#include "runtime/comm/device_exchange.hpp"
+#include "runtime/comm/peers.hpp"
 #include "runtime/comm/staged.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/emulated_device.hpp"
 
 #include <gnnplan/base/error.hpp>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <string>
 #include <string_view>
 
 namespace gnnplan::testing {
@@ -15,7 +20,15 @@ namespace {
 DeviceKind on_gpu() {
     try {
         const kernels::Backend backend = kernels::open_backend("cuda");
-        return {"cuda", [open = backend.open] { return open(0); }, 1, comm::through_hosts};
+        const char* exchange = std::getenv("GNNPLAN_TEST_EXCHANGE");
+        const auto open = [open = backend.open, opened = std::make_shared<std::atomic<int>>(0)] {
+            return open((*opened)++ % 64);  // the ranks of a run take the GPUs in turn
+        };
+        const auto connect = [how = std::string(exchange != nullptr ? exchange : "staged")](comm::Communicator& hosts,
+                                                                                            kernels::Device& device) {
+            return comm::open_device_exchange(how, hosts, device).communicator;
+        };
+        return {"cuda", open, 1, connect};
     } catch (const Error& error) {
         std::printf("skipped: %s\n", error.what());
         std::fflush(stdout);
@@ -30,6 +43,7 @@ std::optional<DeviceKind> wanted_device() {
     const std::string_view name = wanted == nullptr ? "" : wanted;
     const auto emulated = [] { return emulated_device(); };
     if (name == "emulated") return DeviceKind{"emulated", emulated, 1, on_emulated_device};
+    if (name == "peers") return DeviceKind{"peers", emulated, 1, comm::between_peers};
     if (name == "staged") return DeviceKind{"staged", emulated, 1, comm::through_hosts};
     if (name == "cuda") return on_gpu();
     ensure(name.empty() || name == "host", "GNNPLAN_TEST_DEVICE names no device that tests know");

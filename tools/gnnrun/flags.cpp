@@ -1,6 +1,7 @@
 #include "tools/gnnrun/flags.hpp"
 
 #include "kernels/backend.hpp"
+#include "runtime/comm/device_exchange.hpp"
 #include "runtime/run/trace.hpp"
 #include "tools/common/options.hpp"
 #include "tools/gnnrun/process_age.hpp"
@@ -124,6 +125,13 @@ void add_placement(CLI::App& app, RunFlags& flags) {
            "default: the fastest one, timed before training, so two runs may round differently")
         ->check(CLI::IsMember(product_kernel_names))
         ->type_name("NAME");
+    app.add_option("--exchange", flags.device_exchange,
+                   "With --backend cuda, how GPUs exchange: by NCCL (nccl), by copies from each other's memory with "
+                   "--in-process (peers), or through the memory of their hosts (staged); auto: the first of these that "
+                   "is possible")
+        ->check(CLI::IsMember(comm::device_exchanges()))
+        ->type_name("NAME")
+        ->capture_default_str();
     app.add_option("--load", flags.load,
                    "How ranks load the graph: each rank reads all of it (whole), or each reads a part of the file and "
                    "sends the edges to the ranks that need them (sharded); default: as the plan says")
@@ -266,6 +274,9 @@ void check_together(const RunFlags& flags, const RunRecord& run) {
         throw Error(ErrorCode::usage, "needs evaluations, and --eval-every 0 makes none",
                     flags.keep_best ? "--keep-best" : "--patience");
     }
+    if (flags.device_exchange != "auto" && flags.backend != "cuda")
+        throw Error(ErrorCode::usage, "chooses how GPUs exchange, and this is --backend " + flags.backend,
+                    "--exchange");
     if (flags.spmm.empty() || flags.backend == "cuda") return;
     throw Error(ErrorCode::usage, "chooses among the kernels of --backend cuda, and this is --backend " + flags.backend,
                 "--spmm");
@@ -345,6 +356,7 @@ run::Settings settings_of(const RunFlags& flags, const Plan& plan, int threads) 
             .command_line = command_line(flags.arguments),
             .model = model_text(model),
             .backend = flags.backend,
+            .device_exchange = flags.device_exchange,
             .binds_threads = flags.bind == "on",
             .time_limit_seconds = flags.time_limit,
             .seconds_before = process_age(),

@@ -39,6 +39,7 @@ struct RunFlags {
     std::optional<std::int64_t> threads;
     std::string bind = "on";
     std::string backend = "cpu";
+    std::string device_exchange = "auto";
     std::string spmm;
     std::optional<std::string> load;  // whole or sharded, instead of what the plan says
     bool in_process = false;

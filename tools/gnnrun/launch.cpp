@@ -93,8 +93,8 @@ int run_here(const RunFlags& flags) {
                     .watchdog = run::watch(flags.timeout, {&heartbeat}, {0}, end_stuck_process)};
     const int threads = catalog::threads_of_rank(ranks, ranks);
     if (flags.verbose) {
-        const std::string of_each = std::to_string(flags.threads.value_or(threads));
-        say_places(std::vector(static_cast<std::size_t>(ranks), std::pair(host_name(), of_each)));
+        const std::pair of_each(host_name(), std::to_string(flags.threads.value_or(threads)));
+        say_places(std::vector(static_cast<std::size_t>(ranks), of_each));
     }
     return run_on(
         here, flags, [&] { return std::move(plan); }, threads);
@@ -105,21 +105,24 @@ int run_here(const RunFlags& flags) {
 std::string mpi_library() { return comm::MpiEnvironment::library_version(); }
 
 struct RanksHere {
-    int count = 1;
-    int before_this = 0;   // of lower rank
-    int on_own_units = 1;  // that may run on the same processing units
+    int count = 0;
+    int before_this = 0, on_own_units = 0;  // of lower rank; that may run on the same processing units
 };
 
+// Those that share memory with this one are here, whatever containers call their hosts.
 RanksHere ranks_on_this_host(comm::Communicator& world) {
-    const std::string host = host_name();
-    const auto count = [&](const std::string& own) {
-        const std::vector<std::string> all = world.control_all_gather(own);
-        const auto before = all.begin() + world.rank();
-        return std::pair(static_cast<int>(std::ranges::count(all, own)),
-                         static_cast<int>(std::count(all.begin(), before, own)));
-    };
-    const auto [here, before_this] = count(host);
-    return {here, before_this, count(host + " " + catalog::processing_units()).first};
+    const std::vector<comm::Heartbeat*> seen = world.heartbeats();
+    const std::vector<std::string> hosts = world.control_all_gather(host_name());
+    const std::vector<std::string> units = world.control_all_gather(catalog::processing_units());
+    const auto own = static_cast<std::size_t>(world.rank());
+    RanksHere ranks;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        if (seen[rank] == nullptr && hosts[rank] != hosts[own]) continue;
+        ++ranks.count;
+        if (rank < own) ++ranks.before_this;
+        if (units[rank] == units[own]) ++ranks.on_own_units;
+    }
+    return ranks;
 }
 
 // Collective.

@@ -2,9 +2,11 @@
 // what only threads have: the release after a failure.
 #include "contract.hpp"
 #include "runtime/comm/launch.hpp"
+#include "runtime/comm/peers.hpp"
 #include "runtime/comm/self.hpp"
 #include "runtime/comm/staged.hpp"
 #include "runtime/comm/threads.hpp"
+#include "tests/support/devices.hpp"
 #include "tests/support/emulated_device.hpp"
 #include "through_device.hpp"
 
@@ -30,10 +32,11 @@ constexpr int numbers_on_devices[] = {1, 2, 3, 6};
 #endif
 
 // Threads whose data is in memory that the host cannot touch.
-std::function<void(const Body&)> on_devices(int ranks, const OpenCommunicator& between) {
-    return [ranks, between](const Body& body) {
+std::function<void(const Body&)> on_devices(int ranks, const OpenCommunicator& between,
+                                            const kernels::OpenDevice& open = {}) {
+    return [ranks, between, open](const Body& body) {
         run_ranks(ranks, [&](Communicator& comm) {
-            const auto device = gnnplan::testing::emulated_device({.order = static_cast<unsigned>(comm.rank())});
+            const auto device = open ? open() : gnnplan::testing::emulated_device({.order = 1U + comm.rank()});
             const auto of_device = between(comm, *device);
             body(*through_device(*of_device, *device));
         });
@@ -49,7 +52,10 @@ std::vector<Ranks> all_ranks() {
         kinds.push_back({"Threads" + std::to_string(ranks), [ranks](const Body& body) { run_ranks(ranks, body); }});
     for (const int ranks : numbers_on_devices) {
         kinds.push_back({"Staged" + std::to_string(ranks), on_devices(ranks, through_hosts)});
+        kinds.push_back({"Peers" + std::to_string(ranks), on_devices(ranks, between_peers)});
         kinds.push_back({"Emulated" + std::to_string(ranks), on_devices(ranks, gnnplan::testing::on_emulated_device)});
+        if (const auto wanted = gnnplan::testing::wanted_device(); wanted && wanted->name == "cuda")
+            kinds.push_back({"Wanted" + std::to_string(ranks), on_devices(ranks, wanted->communicator, wanted->open)});
     }
     return kinds;
 }

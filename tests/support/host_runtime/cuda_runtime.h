@@ -1,6 +1,7 @@
 // The part of CUDA's runtime that kernels/cuda's device uses, on the processor: one GPU's memory, which the host cannot
-// touch, and a stream whose work is done, in order, when somebody waits for it. Kernels run on fibres, in the stream as
-// all else.
+// touch, and streams whose work is done when somebody waits for some of it: in order within a stream, otherwise in any
+// order that events allow. Each thread has a GPU of its own; where one waits for an event of another's, it does the
+// other's work, too. Kernels run on fibres, in the stream as all else.
 //
 // GNNPLAN_HOST_CUDA says what GPU there is, words apart by blanks: "driver=12000" (0: none), "gpus=2", "capability=70",
 // "memory=100" (MiB), "free=64" (KiB: what it says is free of it), "fails=250" (the 250th piece of work in the stream
@@ -26,6 +27,8 @@ inline constexpr auto cudaErrorNoDevice = static_cast<cudaError_t>(100);
 inline constexpr auto cudaErrorNoKernelImageForDevice = static_cast<cudaError_t>(209);
 inline constexpr auto cudaErrorECCUncorrectable = static_cast<cudaError_t>(214);
 inline constexpr auto cudaErrorUnsupportedPtxVersion = static_cast<cudaError_t>(222);
+inline constexpr auto cudaErrorNotReady = static_cast<cudaError_t>(600);
+inline constexpr auto cudaErrorPeerAccessAlreadyEnabled = static_cast<cudaError_t>(704);
 inline constexpr auto cudaErrorIllegalAddress = static_cast<cudaError_t>(700);
 inline constexpr auto cudaErrorHardwareStackError = static_cast<cudaError_t>(714);
 inline constexpr auto cudaErrorSystemNotReady = static_cast<cudaError_t>(802);
@@ -45,7 +48,12 @@ struct cudaDeviceProp {
 };
 enum cudaDeviceAttr { cudaDevAttrClockRate = 13 };
 enum libraryPropertyType { MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
+enum cudaMemcpyKind {
+    cudaMemcpyHostToDevice = 1,
+    cudaMemcpyDeviceToHost = 2,
+    cudaMemcpyDeviceToDevice = 3,
+    cudaMemcpyDefault = 4
+};
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaHostAllocDefault = 0;
 inline constexpr unsigned cudaEventDefault = 0;
@@ -58,6 +66,7 @@ cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all);
 cudaError_t cudaMalloc(void** memory, std::size_t bytes);
@@ -65,13 +74,20 @@ cudaError_t cudaFree(void* memory);
 cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned flags);
 cudaError_t cudaFreeHost(void* memory);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
 
 namespace gnnplan::testing::host_runtime {

@@ -195,8 +195,9 @@ struct RunReport {
     int ranks = 1;
     int threads = 1;
     std::string backend = "cpu";
-    std::string communicator;              // "mpi", "threads" or "self"
-    bool oversubscribed = false;           // fewer processing units than threads
+    std::string communicator;                    // "mpi", "threads" or "self"
+    std::optional<std::string> device_exchange;  // how devices exchange; unset where tensors are in the hosts' memory
+    bool oversubscribed = false;                 // fewer processing units than threads
     std::optional<std::string> placement;  // in words: where threads ran, or why they were not bound; unset: unknown
     std::optional<ProbeFigures> probe{};   // of the machine before a long training began
     Configuration configuration;
