@@ -19,6 +19,7 @@ const std::string estimates =
     "SpMM rate from that memory bandwidth at 4w + 8 bytes per nonzero of a slice of width w, no reuse; latencies and "
     "step overhead.";
 const std::string unfitted = estimates + " Not fitted to any published running time.";
+const std::string no_backend = " For plans only: gnnrun has no backend for AMD's GPUs.";
 
 Link link(double latency_us, double gigabytes_per_second) { return {latency_us * micro, gigabytes_per_second * giga}; }
 
@@ -108,13 +109,12 @@ Machine dgx_a100() {
     return m;
 }
 
-Machine perlmutter() {
-    Machine m = gpu_node("perlmutter", 4, 40 * gibibyte, 40 * mebibyte, 16);
+Machine a100x4_perlmutter() {
+    Machine m = gpu_node("a100x4-perlmutter", 4, 40 * gibibyte, 40 * mebibyte, 16);
     m.source =
         "NERSC's GPU nodes: an EPYC of 64 cores, 4 A100 of 40 GB, 4 NVLinks of 25 GB/s one way between each two, four "
-        "Slingshot 11 ports of "
-        "200 Gb/s. NVIDIA: 1,555 GB/s, 19.5 TF/s single precision, 40 MB of L2. Link inside the node: 12 links of 25 "
-        "GB/s; between nodes: 25 GB/s a GPU." +
+        "Slingshot 11 ports of 200 Gb/s. NVIDIA: 1,555 GB/s, 19.5 TF/s single precision, 40 MB of L2. Link inside the "
+        "node: 12 links of 25 GB/s, which rings and an exchange among the 4 use alike; between nodes: 25 GB/s a GPU." +
         unfitted;
     m.intra_node = link(10, attained * 12 * 25);
     set_network(m, 4, 15, 25);
@@ -122,13 +122,13 @@ Machine perlmutter() {
     return m;
 }
 
-Machine dgx_h100() {
-    Machine m = gpu_node("dgx-h100", 8, 80 * gibibyte, 50 * mebibyte, 14);
+Machine h100x8() {
+    Machine m = gpu_node("h100x8", 8, 80 * gibibyte, 50 * mebibyte, 14);
     m.source =
-        "NVIDIA: 8 H100 SXM of 80 GB and 3.35 TB/s, 67 TF/s single precision, 50 MB of L2, two Xeons of 56 cores, "
-        "NVLink 450 GB/s one way to "
-        "a switch, eight NDR InfiniBand ports of 400 Gb/s. Link inside the node: 80% of it; between nodes: 50 GB/s a "
-        "GPU." +
+        "NVIDIA's DGX H100: 8 H100 SXM of 80 GB and 3.35 TB/s, 67 TF/s single precision, 50 MB of L2, two Xeons of 56 "
+        "cores, NVLink 450 GB/s one way to a switch, eight NDR InfiniBand ports of 400 Gb/s. Link inside the node: 80% "
+        "of it, for rings and an exchange among the 8 alike: NVIDIA's nccl-tests issue 212 names 370 GB/s for whatever "
+        "the switch does not add up; between nodes: 50 GB/s a GPU." +
         unfitted;
     m.intra_node = link(10, attained * 450);
     set_network(m, 8, 15, 50);
@@ -136,16 +136,69 @@ Machine dgx_h100() {
     return m;
 }
 
-Machine dgx_h200() {
-    Machine m = dgx_h100();
-    m.name = "dgx-h200";
+Machine h200x8() {
+    Machine m = h100x8();
+    m.name = "h200x8";
     m.memory_per_rank = 141 * gigabyte;
     m.source =
-        "NVIDIA: 8 H200 SXM of 141 GB and 4.8 TB/s, else as an H100: 67 TF/s single precision, 50 MB of L2, NVLink 450 "
-        "GB/s one way to a switch, eight NDR InfiniBand ports of 400 Gb/s. Link inside the node: 80% of it; between "
-        "nodes: 50 GB/s a GPU." +
+        "NVIDIA's DGX H200: 8 H200 SXM of 141 GB and 4.8 TB/s, else as an H100: 67 TF/s single precision, 50 MB of L2, "
+        "NVLink 450 GB/s one way to a switch, eight NDR InfiniBand ports of 400 Gb/s. Link inside the node: 80% of it, "
+        "for rings and an exchange among the 8 alike; between nodes: 50 GB/s a GPU." +
         unfitted;
     set_rates(m, 4800, 67, 15);
+    return m;
+}
+
+Machine gh200() {
+    Machine m = gpu_node("gh200", 4, 96 * gigabyte, 50 * mebibyte, 72);
+    m.source =
+        "A node of JUPITER Booster, as the Juelich Supercomputing Centre documents it: 4 GH200, each a Grace of 72 "
+        "cores and a GPU with 96 GB of HBM3 at 4 TB/s, NVLink 150 GB/s one way between each two GPUs, four NDR200 "
+        "InfiniBand cards of 200 Gb/s. NVIDIA: 67 TF/s single precision. 50 MB of L2, as an H100 has, are estimated. "
+        "Link inside the node: 3 x 150 GB/s, which rings and an exchange among the 4 use alike; between nodes: 25 GB/s "
+        "a GPU. The Grace's memory does not count." +
+        unfitted;
+    m.intra_node = link(10, attained * 3 * 150);
+    set_network(m, 4, 15, 25);
+    set_rates(m, 4000, 67, 15);
+    return m;
+}
+
+// What lies in the L2 of one die is fetched again by the other seven: products are cut for that of one.
+Machine mi300x8() {
+    Machine m = gpu_node("mi300x8", 8, 192 * gibibyte, 4 * mebibyte, 12);
+    m.source =
+        "AMD's MI300X platform: 8 MI300X of 192 GB and 5.3 TB/s, 163.4 TF/s single precision without matrix cores (304 "
+        "units of 256 operations a cycle at 2.1 GHz), 4 MB of L2 for each of 8 dies (the 256 MB behind them are left "
+        "out), Infinity Fabric of 64 GB/s one way between each two GPUs. Link inside the node: 315 GB/s, as ROCm's "
+        "blog on RCCL and xGMI of March 2025 measured for each GPU in an exchange among the 8; Azure's AI benchmarking "
+        "guide has 317 for an all-reduce. Azure's ND MI300X v5: 96 cores, a port of 400 Gb/s NDR InfiniBand for each "
+        "GPU." +
+        no_backend + unfitted;
+    m.intra_node = link(10, 315);
+    set_network(m, 8, 15, 50);
+    set_rates(m, 5300, 163.4, 15);
+    return m;
+}
+
+// Links of 50 GB/s between the dies 0 to 7, as LUMI's nodes, which are of the same kind, list them: four inside each
+// MI250X (0-1, 2-3, 4-5, 6-7), two of 0-6 and of 2-4, one of 0-2, 1-3, 1-5, 3-7, 4-6 and 5-7. Six links lead from the
+// dies 0 to 3 to the others, and so do 4/7 of what each of the four sends in an even exchange: 6 * 50 / (4 * 4/7) = 131
+// GB/s a die, which the best routes reach.
+Machine mi250x4_frontier() {
+    Machine m = gpu_node("mi250x4-frontier", 8, 64 * gibibyte, 8 * mebibyte, 7);
+    m.source =
+        "OLCF's Frontier user guide: 4 MI250X, each two dies (GCDs) that are GPUs of 64 GB and 1.6 TB/s, Infinity "
+        "Fabric of 50 to 200 GB/s one way between dies, an EPYC with 56 cores for jobs, four Slingshot cards of 25 "
+        "GB/s. A rank is a die. AMD: 47.9 TF/s single precision for both without matrix cores, 8 MB of L2 a die. Link "
+        "inside the node: 135 GB/s, as the repository of Plexus (performance/comm_model.py) has measured for a ring of "
+        "8; in an exchange among the 8 the links between dies let through 131 GB/s a die at best, estimated from the "
+        "topology. Between nodes: four cards of 25 GB/s, shared by 8." +
+        no_backend + unfitted;
+    m.intra_node = link(10, 135);
+    m.all_to_all = link(10, attained * 6 * 50 / (4 * 4.0 / 7));
+    set_network(m, 4, 15, 25);
+    set_rates(m, 1600, 47.9 / 2, 15);
     return m;
 }
 
@@ -203,8 +256,8 @@ Machine cpu_node() {
 }  // namespace
 
 std::vector<Machine> make_machine_presets() {
-    return {cpu_node(),   a6000x8(),  summit(),   dgx_1_v100(), dgx_a100(),
-            perlmutter(), dgx_h100(), dgx_h200(), xeon_9242(),  r5_16xlarge()};
+    return {cpu_node(), a6000x8(), summit(),  dgx_1_v100(),       dgx_a100(),  a100x4_perlmutter(), h100x8(),
+            h200x8(),   gh200(),   mi300x8(), mi250x4_frontier(), xeon_9242(), r5_16xlarge()};
 }
 
 }  // namespace gnnplan::catalog

@@ -10,7 +10,7 @@
 
 namespace gnnplan::catalog {
 
-// The built-in profiles: the papers' machines and `cpu-node`, which stands in for a machine nobody calibrated.
+// The built-in profiles: the papers' machines, newer nodes, and `cpu-node`, which stands in for one nobody calibrated.
 // All rates are those of one rank while every rank of its node works. None is measured on the named machine:
 // `source` says which figures are published and which are estimated.
 std::span<const Machine> machines();

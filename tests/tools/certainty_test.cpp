@@ -95,8 +95,7 @@ TEST(Certainty, APresetHasTheEvidenceOfItsTaskAndModel) {
     EXPECT_THAT(gcn, HasSubstr("21 of 24"));
     EXPECT_THAT(gcn, Not(HasSubstr("No published")));
     EXPECT_THAT(evidence_of("a6000x8", problem_of("sage", 8)), HasSubstr("No published GraphSAGE run was compared. "));
-    EXPECT_THAT(evidence_of("dgx-h100", problem_of("gcn", 8)),
-                HasSubstr("No published run on dgx-h100 was compared. "));
+    EXPECT_THAT(evidence_of("h100x8", problem_of("gcn", 8)), HasSubstr("No published run on h100x8 was compared. "));
     EXPECT_THAT(evidence_of("a6000x8", problem_of("gat", 8, Task::infer)),
                 HasSubstr("the order of the cases was not confirmed"));
     EXPECT_FALSE(time_factors({}, compared, Task::infer).has_value());
@@ -109,7 +108,7 @@ TEST(Certainty, APresetSaysWhatWasFoundOnItsMachineAndOnHowManyNodes) {
     EXPECT_THAT(sockets, Not(HasSubstr("No published")));
     EXPECT_EQ(time_factors({}, catalog::find_machine("xeon-9242"), Task::train)->most, 17);
     EXPECT_EQ(time_factors({}, catalog::find_machine("dgx-a100"), Task::train)->most, 3.6);
-    EXPECT_EQ(time_factors({}, catalog::find_machine("dgx-h100"), Task::train)->most, 6.3);
+    EXPECT_EQ(time_factors({}, catalog::find_machine("h100x8"), Task::train)->most, 6.3);
     EXPECT_THAT(evidence_of("summit", problem_of("gcn", 6)), Not(HasSubstr("several nodes")));
     EXPECT_THAT(evidence_of("summit", problem_of("gcn", 7)), HasSubstr("Schemes on several nodes are less sure"));
     const Machine& compared = catalog::find_machine("a6000x8");

@@ -249,16 +249,28 @@ TEST(Catalog, DatasetsOfThePapers) {
 
 TEST(Catalog, MachinesOfThePapers) {
     const std::string list = gnnplan("machines list").out;
-    for (const char* name : {"cpu-node", "a6000x8", "summit", "dgx-1-v100", "dgx-a100", "perlmutter", "dgx-h100",
-                             "dgx-h200", "xeon-9242", "r5-16xlarge"}) {
+    for (const char* name : {"cpu-node", "a6000x8", "summit", "dgx-1-v100", "dgx-a100", "a100x4-perlmutter", "h100x8",
+                             "h200x8", "gh200", "mi300x8", "mi250x4-frontier", "xeon-9242", "r5-16xlarge"}) {
         EXPECT_THAT(list, HasSubstr(name));
         EXPECT_EQ(gnnplan(std::string("machines show ") + name).code, 0);
     }
-    EXPECT_EQ(gnnplan("machines list --json").json()["machines"].size(), 10U);
+    EXPECT_EQ(gnnplan("machines list --json").json()["machines"].size(), 13U);
     const auto detected = gnnplan("machines detect --json").json();
     EXPECT_EQ(detected["schema"], "gnnplan.machine/1");
     EXPECT_EQ(detected["measured"], false);
     EXPECT_EQ(gnnplan("machines show laptop").code, 66);
+}
+
+// On two nodes, so that their network counts.
+TEST(Catalog, EveryMachineCanBePlannedFor) {
+    for (const auto& machine : gnnplan("machines list --json").json()["machines"]) {
+        const auto name = machine["name"].get<std::string>();
+        const int ranks = 2 * machine["ranks_per_node"].get<int>();
+        const Outcome plan =
+            gnnplan("plan --json --graph reddit --hidden 128 --machine " + name + " --ranks " + std::to_string(ranks));
+        ASSERT_EQ(plan.code, 0) << name << "\n" << plan.err;
+        EXPECT_GT(plan.json()["predicted"]["epoch_seconds"].get<double>(), 0) << name;
+    }
 }
 
 // Six figures of data sheets make a profile to plan for.

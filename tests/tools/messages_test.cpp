@@ -62,11 +62,11 @@ TEST(Messages, MachinesThatThereAreNotAreToBeDescribed) {
     expect_error(gnnplan("plan --graph cora --machine nosuch.json"), 66,
                  "nosuch.json: there is no such file (gnnplan machines new makes");
     expect_error(gnnplan("plan --graph cora --machine here/cluster"), 66, "here/cluster: there is no such file");
-    expect_error(gnnplan("plan --graph cora --machine mi300"), 66,
+    expect_error(gnnplan("plan --graph cora --machine tpu-v5p"), 66,
                  "no such machine profile (known: cpu-node, a6000x8, ");
-    expect_error(gnnplan("plan --graph cora --machine mi300"), 66,
+    expect_error(gnnplan("plan --graph cora --machine tpu-v5p"), 66,
                  "; gnnplan machines new makes a profile of a machine of your own)");
-    expect_error(gnnplan("plan --graph cora --machine a600x8"), 66,
+    expect_error(gnnplan("plan --graph cora --machine a6000x"), 66,
                  "(did you mean a6000x8? gnnplan machines new makes a profile");
 }
 

@@ -133,7 +133,7 @@ TEST(SweepAs, PrintedFiguresStandInTables) {
     EXPECT_THAT(text, HasSubstr("printed: MG-GCN, Table 3"));
     EXPECT_THAT(text, ContainsRegex("Of 16 runs +1[0-9] fit or do not fit as printed"));
     // Of another machine nothing is printed.
-    EXPECT_THAT(gnnplan("sweep --as mg-gcn --machine dgx-h100").out, Not(HasSubstr("printed")));
+    EXPECT_THAT(gnnplan("sweep --as mg-gcn --machine h100x8").out, Not(HasSubstr("printed")));
     EXPECT_THAT(gnnplan("sweep --as mg-gcn --vary memory=40GiB --vary ranks=8").out, Not(HasSubstr("printed:")));
     const Folder folder;
     const std::string csv = folder / "s.csv";

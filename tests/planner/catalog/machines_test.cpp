@@ -26,8 +26,9 @@ using ::testing::UnorderedElementsAre;
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
 TEST(Machines, EveryMachineOfThePapersIsThere) {
-    EXPECT_THAT(machine_names(), UnorderedElementsAre("a6000x8", "summit", "dgx-1-v100", "dgx-a100", "perlmutter",
-                                                      "dgx-h100", "dgx-h200", "xeon-9242", "r5-16xlarge", "cpu-node"));
+    EXPECT_THAT(machine_names(), UnorderedElementsAre("a6000x8", "summit", "dgx-1-v100", "dgx-a100",
+                                                      "a100x4-perlmutter", "h100x8", "h200x8", "gh200", "mi300x8",
+                                                      "mi250x4-frontier", "xeon-9242", "r5-16xlarge", "cpu-node"));
 }
 
 TEST(Machines, ThePublicPresetIsTheSame) {
@@ -58,9 +59,12 @@ TEST(Machines, RanksAndMemoryAreThePublications) {
         {"summit", 6, 16 * gib},              // CAGNET: "6 NVIDIA V100 GPUs. Each GPU has 16GB of HBM2 memory"
         {"dgx-1-v100", 8, 32 * gib},          // MG-GCN: "8 Nvidia V100 GPUs, each equipped with 32GB memory"
         {"dgx-a100", 8, 80 * gib},            // MG-GCN: "8 NVIDIA A100 GPUs, each equipped with 80GB memory"
-        {"perlmutter", 4, 40 * gib},          // NERSC: 4 NVIDIA A100 with 40 GB of HBM a node
-        {"dgx-h100", 8, 80 * gib},            // NVIDIA: 8 H100, 80 GB each
-        {"dgx-h200", 8, 141'000'000'000},     // NVIDIA: 8 H200, 141 GB each
+        {"a100x4-perlmutter", 4, 40 * gib},   // NERSC: 4 NVIDIA A100 with 40 GB of HBM a node
+        {"h100x8", 8, 80 * gib},              // NVIDIA: 8 H100, 80 GB each
+        {"h200x8", 8, 141'000'000'000},       // NVIDIA: 8 H200, 141 GB each
+        {"gh200", 4, 96'000'000'000},         // JSC: 4 GH200 a node of JUPITER Booster, 96 GB of HBM3 each
+        {"mi300x8", 8, 192 * gib},            // AMD: 8 MI300X, 192 GB each
+        {"mi250x4-frontier", 8, 64 * gib},    // OLCF: 4 MI250X a node, two dies with 64 GB each
         {"xeon-9242", 2, 192'000'000'000},    // DistGNN: dual-socket, 384 GB memory a node, one rank a socket
         {"r5-16xlarge", 1, 768'000'000'000},  // DEAL: 768 GB memory
         {"cpu-node", 2, 12 * gib},
@@ -81,7 +85,27 @@ TEST(Machines, RanksOfANodeShareItsNetworkCards) {
     }
     EXPECT_EQ(find_machine("r5-16xlarge").threads_per_rank, 32);
     EXPECT_EQ(find_machine("xeon-9242").threads_per_rank, 46);
+    EXPECT_EQ(find_machine("mi250x4-frontier").network_cards.value().per_node, 4);  // one for two dies
+}
+
+// Where all ranks of a node reach each other as fast as a ring goes, an exchange has no link of its own.
+TEST(Machines, ExchangesAreSlowerThanRingsWhereTheTopologySaysSo) {
+    for (const Machine& machine : machines()) {
+        SCOPED_TRACE(machine.name);
+        const bool slower = machine.name == "a6000x8" || machine.name == "mi250x4-frontier";
+        ASSERT_EQ(machine.all_to_all.has_value(), slower);
+        if (slower) {
+            EXPECT_LT(machine.all_to_all.value().bytes_per_second, machine.intra_node.bytes_per_second);
+        }
+    }
     EXPECT_DOUBLE_EQ(find_machine("a6000x8").all_to_all.value().bytes_per_second, 20e9 / 1.86);
+    EXPECT_DOUBLE_EQ(find_machine("mi250x4-frontier").all_to_all.value().bytes_per_second, 0.8 * 131.25e9);
+}
+
+TEST(Machines, ThoseOfAmdSayThatNothingRunsThere) {
+    for (const Machine& machine : machines())
+        EXPECT_EQ(machine.source.find("no backend") != std::string::npos, machine.name.starts_with("mi"))
+            << machine.name;
 }
 
 TEST(Machines, CardsKeepAReserve) {
@@ -100,19 +124,26 @@ TEST(Machines, RatesStayBelowPublishedPeaks) {
     EXPECT_LT(find_machine("summit").network_cards.value().node_bytes_per_second(), 25e9);
     EXPECT_EQ(find_machine("summit").network_cards.value().per_node, 2);           // one a socket
     EXPECT_LT(find_machine("r5-16xlarge").inter_node.bytes_per_second, 25e9 / 8);  // DEAL: 25 Gbps Ethernet
+    // JSC: 150 GB/s to each of three others. AMD: 64 GB/s to each of seven. OLCF: 100 GB/s a node of Frontier.
+    EXPECT_LT(find_machine("gh200").intra_node.bytes_per_second, 3 * 150e9);
+    EXPECT_LT(find_machine("mi300x8").intra_node.bytes_per_second, 7 * 64e9);
+    EXPECT_LT(find_machine("mi250x4-frontier").network_cards.value().node_bytes_per_second(), 100e9);
     // Without reuse, 4w + 8 bytes per nonzero: at w = 128 on an A6000, 2 * 128 / 520 flops a byte of 614.4 GB/s.
     EXPECT_DOUBLE_EQ(spmm_flops_per_second(find_machine("a6000x8"), 128), 256.0 / 520 * 0.8 * 768e9);
 }
 
-// NVIDIA: 6 MB of L2 on an RTX A6000 and on a V100, 40 MB on an A100.
+// NVIDIA: 6 MB of L2 on an RTX A6000 and on a V100, 40 MB on an A100, 50 MB on an H100. AMD: 4 MB on a die of an
+// MI300X, 8 MB on one of an MI250X.
 TEST(Machines, OfGpusBlockProductsForTheirCache) {
     constexpr std::int64_t mib = std::int64_t{1} << 20;
     for (const char* name : {"a6000x8", "summit", "dgx-1-v100"})
         EXPECT_EQ(find_machine(name).blocking, gpu_blocking(6 * mib)) << name;
-    for (const char* name : {"dgx-a100", "perlmutter"})
+    for (const char* name : {"dgx-a100", "a100x4-perlmutter"})
         EXPECT_EQ(find_machine(name).blocking, gpu_blocking(40 * mib)) << name;
-    for (const char* name : {"dgx-h100", "dgx-h200"})
+    for (const char* name : {"h100x8", "h200x8", "gh200"})
         EXPECT_EQ(find_machine(name).blocking, gpu_blocking(50 * mib)) << name;
+    EXPECT_EQ(find_machine("mi300x8").blocking, gpu_blocking(4 * mib));
+    EXPECT_EQ(find_machine("mi250x4-frontier").blocking, gpu_blocking(8 * mib));
     for (const Machine& machine : machines()) {
         EXPECT_EQ(machine.accelerators, machine.blocking != Blocking{}) << machine.name;
     }
@@ -132,7 +163,7 @@ TEST(Machines, CpuNodeIsWhatWasMeasured) {
 TEST(DataSheet, FollowsTheRulesOfThePresets) {
     DataSheet sheet{"mine", 8, true, 80 * gib, 3350e9, 67e12, 450e9, 50e9, std::int64_t{50} << 20};
     const Machine mine = machine_of(sheet);
-    const Machine& preset = find_machine("dgx-h100");
+    const Machine& preset = find_machine("h100x8");
     EXPECT_EQ(mine.name, "mine");
     EXPECT_EQ(mine.ranks_per_node, preset.ranks_per_node);
     EXPECT_EQ(mine.usable_memory(), preset.usable_memory());
@@ -152,7 +183,7 @@ TEST(DataSheet, FollowsTheRulesOfThePresets) {
 
 TEST(FindMachine, SuggestsNearNames) {
     try {
-        find_machine("a600x8");
+        find_machine("a6000x");
         FAIL() << "found";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::missing_input);
