@@ -78,7 +78,7 @@ public:
     // Moment number `moment` is when what was queued so far is done; where that is when calls return, it is `now`, the
     // host's time. Whether it has come. After finish(), how many seconds lay between two moments.
     virtual void mark(std::size_t moment, double now) = 0;
-    virtual bool has_come(std::size_t /*moment*/) const { return true; }
+    virtual bool has_come(std::size_t /*moment*/) { return true; }
     virtual double seconds(std::size_t from, std::size_t to) const = 0;
 
     // Returns when all that was queued is done. Throws ErrorCode::unavailable if any of it failed.

@@ -103,7 +103,7 @@ public:
     void download(const std::byte* from, std::span<std::byte> to) override { downloads_.add(from, to); }
     const PassValues* begin_pass(const PassValues& values) override;
     void mark(std::size_t moment, double now) override;
-    bool has_come(std::size_t moment) const override;
+    bool has_come(std::size_t moment) override;
     double seconds(std::size_t from, std::size_t to) const override;
     void finish() override;
     TransferQueue* transfers() override { return &transfers_; }
@@ -181,9 +181,7 @@ void CudaDevice::mark(std::size_t moment, double /*now*/) {
     queue_.note(cudaEventRecord(moments_[moment].get(), queue_.stream), "marking a moment");
 }
 
-bool CudaDevice::has_come(std::size_t moment) const {
-    return cudaEventQuery(moments_[moment].get()) != cudaErrorNotReady;
-}
+bool CudaDevice::has_come(std::size_t moment) { return is_done(queue_, cudaEventQuery(moments_[moment].get())); }
 
 double CudaDevice::seconds(std::size_t from, std::size_t to) const {
     float milliseconds = 0;

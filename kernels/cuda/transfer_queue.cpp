@@ -41,12 +41,12 @@ Stream open_transfers() {
 
 // Waits without sleeping at first: most passes of small graphs take less.
 template <class Query>
-cudaError_t wait_until(const Queue& queue, Query query) {
+cudaError_t wait_until(Queue& queue, Query query) {
     using namespace std::chrono;
     const auto begin = steady_clock::now();
     for (;;) {
         const cudaError_t result = query();
-        if (result != cudaErrorNotReady) return result;
+        if (is_done(queue, result)) return result;
         if (steady_clock::now() - begin < milliseconds(1)) continue;
         queue.look();
         std::this_thread::sleep_for(microseconds(50));
@@ -55,11 +55,18 @@ cudaError_t wait_until(const Queue& queue, Query query) {
 
 }  // namespace
 
-cudaError_t wait_for(const Queue& queue, cudaStream_t stream) {
+// CUDA keeps "not ready" for whoever asks for its last error, as if it were one.
+bool is_done(Queue& queue, cudaError_t query) {
+    if (query != cudaErrorNotReady) return true;
+    if (const cudaError_t last = cudaGetLastError(); last != cudaErrorNotReady) queue.note(last, "a kernel");
+    return false;
+}
+
+cudaError_t wait_for(Queue& queue, cudaStream_t stream) {
     return wait_until(queue, [stream] { return cudaStreamQuery(stream); });
 }
 
-cudaError_t wait_for(const Queue& queue, cudaEvent_t event) {
+cudaError_t wait_for(Queue& queue, cudaEvent_t event) {
     return wait_until(queue, [event] { return cudaEventQuery(event); });
 }
 

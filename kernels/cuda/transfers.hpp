@@ -25,9 +25,11 @@ using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
 PinnedMemory allocate_pinned(std::size_t bytes);
 Event make_event(unsigned flags);
 
+// Whether a stream or an event is, of which CUDA says this.
+bool is_done(Queue& queue, cudaError_t query);
 // Wait until all that a stream holds is done, or all that came before an event; the host looks around meanwhile.
-cudaError_t wait_for(const Queue& queue, cudaStream_t stream);
-cudaError_t wait_for(const Queue& queue, cudaEvent_t event);
+cudaError_t wait_for(Queue& queue, cudaStream_t stream);
+cudaError_t wait_for(Queue& queue, cudaEvent_t event);
 
 // To the device: the host fills one half of the memory while the other is copied. Small pieces, such as rows, share a
 // half, so that the host waits for the device once a half.

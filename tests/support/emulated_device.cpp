@@ -19,7 +19,7 @@ using kernels::Matrix;
 using kernels::Table;
 
 struct EmulatedFence final : kernels::Fence {
-    EmulatedFence(TwoQueues::Point point, bool receives) : point(std::move(point)), receives(receives) {}
+    EmulatedFence(TwoQueues::Point at, bool received) : point(std::move(at)), receives(received) {}
     TwoQueues::Point point;
     bool receives;  // whether the transfer before it did
 };

@@ -362,6 +362,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
     const bool all = work_off(false, [stream] { return stream->work.empty(); });
+    if (!all) runtime().last = cudaErrorNotReady;
     return runtime().failed != cudaSuccess ? runtime().failed : all ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
@@ -394,6 +395,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
     const bool come = work_off(false, [record = event->record] { return record->recorded == record->done; });
+    if (!come) runtime().last = cudaErrorNotReady;
     return runtime().failed != cudaSuccess ? runtime().failed : come ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
