@@ -81,7 +81,8 @@ public:
     virtual bool has_come(std::size_t /*moment*/) { return true; }
     virtual double seconds(std::size_t from, std::size_t to) const = 0;
 
-    // Returns when all that was queued is done. Throws ErrorCode::unavailable if any of it failed.
+    // Returns when all that was queued is done, but for transfers that nothing waits for yet. Throws
+    // ErrorCode::unavailable if any of it failed.
     virtual void finish() = 0;
     // Calls `look` every now and then while finish() has to wait, for as long as the result lives. Where it throws,
     // finish() does.

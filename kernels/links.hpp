@@ -80,8 +80,8 @@ public:
     // Memory of the host that the device reads and writes by itself. Throws OutOfMemory.
     virtual std::unique_ptr<DeviceMemory> host_memory(std::size_t bytes) = 0;
 
-    // Lets copies from memory of other devices go without the host where the two can.
-    virtual void reach_others() {}
+    // Lets copies from memory of the devices of so many ranks go without the host where the two can.
+    virtual void reach_others(int /*ranks*/) {}
     // Queues a transfer between memory of this device and memory of another such device, or of host_memory().
     virtual void copy(std::span<const std::byte> from, std::byte* to) = 0;
 };

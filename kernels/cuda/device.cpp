@@ -191,7 +191,6 @@ double CudaDevice::seconds(std::size_t from, std::size_t to) const {
 
 void CudaDevice::finish() {
     downloads_.collect();
-    queue_.note(wait_for(queue_, transfers_.stream()), "a transfer");
     queue_.note(cudaGetLastError(), "a kernel");
     if (queue_.failed != cudaSuccess) fail(queue_.failed, queue_.failed_in, queue_.failed_status);
 }

@@ -8,7 +8,11 @@ namespace {
 
 constexpr BackendModule offered = {
     .interface = GNNPLAN_DEVICE_INTERFACE,
-    .device_name = [](int local_rank) { return cuda::choose_gpu(local_rank).name; },
+    .device_name =
+        [](int local_rank) {
+            const cuda::Gpu gpu = cuda::choose_gpu(local_rank);
+            return gpu.name + ", number " + std::to_string(gpu.index);
+        },
     .open = [](int local_rank) { return cuda::cuda_device(cuda::choose_gpu(local_rank)); },
 };
 

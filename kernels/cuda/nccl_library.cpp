@@ -11,10 +11,11 @@ namespace {
 
 constexpr const char* where = "NCCL";
 constexpr const char* variable = "GNNPLAN_NCCL";
-constexpr int oldest = 21200;  // the first whose versions are counted like this is 2.9
+constexpr int oldest = 21300;  // the first that has all functions; versions are counted like this from 2.9 on
 
 std::string version_of(int version) {
-    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+    const int minors = version < 10000 ? 1000 : 10000;  // the former before 2.9
+    return std::to_string(version / minors) + "." + std::to_string(version % minors / 100) + "." +
            std::to_string(version % 100);
 }
 
@@ -36,6 +37,10 @@ NcclLibrary open_library() {
     };
     NcclLibrary nccl{};
     find(nccl.get_version, "ncclGetVersion");
+    if (nccl.get_version(&nccl.version) != nccl_success || nccl.version < oldest) {
+        throw Error(ErrorCode::unavailable, file + " is NCCL " + version_of(nccl.version), where,
+                    "use NCCL " + version_of(oldest) + " or later");
+    }
     find(nccl.error_string, "ncclGetErrorString");
     find(nccl.last_error, "ncclGetLastError");
     find(nccl.unique_id, "ncclGetUniqueId");
@@ -48,12 +53,7 @@ NcclLibrary open_library() {
     find(nccl.send, "ncclSend");
     find(nccl.receive, "ncclRecv");
     find(nccl.all_reduce, "ncclAllReduce");
-    nccl.check(nccl.get_version(&nccl.version), "asking for the version");
-    if (nccl.version < oldest) {
-        throw Error(ErrorCode::unavailable, file + " is NCCL " + version_of(nccl.version), where,
-                    "use NCCL " + version_of(oldest) + " or later");
-    }
-    // A ring adds each number in one order, whatever the library thinks of the message's size.
+    // So that the algorithm does not change with the size of a message.
     setenv("NCCL_ALGO", "Ring", 0);
     return nccl;
 }

@@ -38,11 +38,13 @@ class Connected final : public NcclLinks {
 public:
     Connected(Device& device, Queue& queue, GpuTransfers& transfers, const Peers& peers)
         : nccl_(nccl_library()), queue_(queue), transfers_(transfers), peers_(peers) {
+        // It is freed after connections that fail were given up: freeing memory waits for the GPU.
+        const auto memory = device.allocate(sizeof(double) * (2 * static_cast<std::size_t>(peers.size) + 2));
         const NcclId id = agreed_id();
         nccl_.check(nccl_.init_rank(&comm_, peers.size, id, peers.rank), "connecting the GPUs of the ranks");
         look_ = device.look_while_waiting([this] { check_others(); });
         try {
-            warm_up(device);
+            warm_up(*memory);
         } catch (...) {
             give_up();
             throw;
@@ -59,12 +61,15 @@ public:
 
     void exchange(std::span<const Send> sends, std::span<const Receive> receives) override {
         const cudaStream_t stream = transfers_.stream();
-        check(nccl_.group_start(), "an exchange");
+        NcclCommunicator const with = comm();
+        NcclResult first = nccl_.group_start();
+        const auto note = [&](NcclResult result) { first = first == nccl_success ? result : first; };
         for (const auto& [peer, bytes] : sends)
-            check(nccl_.send(bytes.data(), bytes.size(), nccl_bytes, peer, comm(), stream), "sending");
+            note(nccl_.send(bytes.data(), bytes.size(), nccl_bytes, peer, with, stream));
         for (const auto& [peer, bytes] : receives)
-            check(nccl_.receive(bytes.data(), bytes.size(), nccl_bytes, peer, comm(), stream), "receiving");
-        check(nccl_.group_end(), "an exchange");
+            note(nccl_.receive(bytes.data(), bytes.size(), nccl_bytes, peer, with, stream));
+        note(nccl_.group_end());  // also after an error, so that no group stays open
+        check(first, "an exchange between GPUs");
     }
     void sum(std::span<float> values) override { sum(values, nccl_float); }
     void sum(std::span<double> values) override { sum(values, nccl_double); }
@@ -97,31 +102,35 @@ private:
     // The first rank's, or its error on every rank.
     NcclId agreed_id() {
         NcclId id{};
-        std::string text;
-        if (peers_.rank == 0 && nccl_.unique_id(&id) == nccl_success) text = hexadecimal(id);
+        std::string text, why;
+        if (peers_.rank == 0) {
+            const NcclResult result = nccl_.unique_id(&id);
+            if (result == nccl_success) text = hexadecimal(id);
+            if (result != nccl_success) why = nccl_.last_error(nullptr);
+        }
         text = peers_.all_gather(text).front();
+        why = peers_.all_gather(why).front();
         if (text.empty())
-            throw Error(ErrorCode::unavailable, "NCCL has no way to connect ranks", "NCCL",
+            throw Error(ErrorCode::unavailable, "NCCL has no way to connect ranks: " + why, "NCCL",
                         "NCCL_DEBUG=INFO says more; NCCL_SOCKET_IFNAME names the network interface");
         return id_of(text);
     }
 
-    void warm_up(Device& device) {
+    void warm_up(const DeviceMemory& memory) {
         const auto ranks = static_cast<std::size_t>(peers_.size);
-        const auto memory = device.allocate(sizeof(double) * (2 * ranks + 2));
-        check_cuda(cudaMemsetAsync(memory->data(), 0, memory->size(), transfers_.stream()));
+        check_cuda(cudaMemsetAsync(memory.data(), 0, memory.size(), transfers_.stream()));
         std::vector<Send> sends;
         std::vector<Receive> receives;
         for (std::size_t peer = 0; peer < ranks; ++peer) {
             if (static_cast<int>(peer) == peers_.rank) continue;
             const auto word = [&](std::size_t place) {
-                return std::span(memory->data() + sizeof(double) * place, sizeof(double));
+                return std::span(memory.data() + sizeof(double) * place, sizeof(double));
             };
             sends.push_back({static_cast<int>(peer), word(2 + peer)});
             receives.push_back({static_cast<int>(peer), word(2 + ranks + peer)});
         }
         exchange(sends, receives);
-        auto* sums = reinterpret_cast<double*>(memory->data());
+        auto* sums = reinterpret_cast<double*>(memory.data());
         sum(std::span(sums, 1));
         sum(std::span(reinterpret_cast<float*>(sums + 1), 1));
         check_cuda(wait_for(queue_, transfers_.stream()));

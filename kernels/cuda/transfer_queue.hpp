@@ -28,7 +28,7 @@ public:
     void transfer_after(const Fence& fence) override { wait(stream_.get(), fence); }
     void wait_for(const Fence& fence) override;
     std::unique_ptr<DeviceMemory> host_memory(std::size_t bytes) override;
-    void reach_others() override;
+    void reach_others(int ranks) override;
     void copy(std::span<const std::byte> from, std::byte* to) override;
 
 private:

@@ -5,6 +5,7 @@
 #include <gnnplan/base/out_of_memory.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace gnnplan::kernels::cuda {
 namespace {
@@ -71,12 +72,12 @@ void Downloads::add(const std::byte* from, std::span<std::byte> to) {
 }
 
 void Downloads::collect() {
+    const std::vector<Waiting> waiting = std::exchange(waiting_, {});  // nobody hands them out where waiting throws
+    used_ = 0;
     queue_.note(wait_for(queue_, queue_.stream), "what was queued");
-    for (const Waiting& copy : waiting_) {
+    for (const Waiting& copy : waiting) {
         if (queue_.failed == cudaSuccess) std::copy_n(copy.from, copy.to.size(), copy.to.data());
     }
-    waiting_.clear();
-    used_ = 0;
 }
 
 }  // namespace gnnplan::kernels::cuda

@@ -58,8 +58,8 @@ public:
         return known == by_name_.end() ? std::nullopt : std::optional(known->second);
     }
 
-    // Steps and tensors of the current phase get its prefix ("" or "evaluation."). With `again`, some of them make what
-    // others have made before, and get names of their own.
+    // Steps and tensors of the current phase get its prefix ("" or "evaluation."). With `again`, those that make what
+    // others have made before get names of their own.
     void begin_phase(Phase phase, bool again = false);
     // Where the steps that follow come from; what they do says which operation of the layer they serve.
     void begin(Pass pass, int l) { pass_ = pass, layer_ = l; }

@@ -60,7 +60,6 @@ void keep_for_later(Passes& passes) {
 void make_again(Passes& passes, int last) {
     const int segment = passes.segments.of(last);
     passes.again = true;
-    passes.builder.begin_phase(Phase::epoch, true);
     for (int id = 0; id <= last; ++id) {
         const Site& site = passes.model.at(id);
         if (passes.segments.of(id) != segment) continue;
@@ -100,6 +99,7 @@ void lower_passes(Builder& builder, bool training, std::map<int, TensorId> kept)
     Passes passes(builder, training, std::move(kept));
     const auto& sites = passes.model.sites;
     const int count = static_cast<int>(sites.size());
+    if (passes.segments.count() > 1) builder.begin_phase(Phase::epoch, true);
     for (int site = 0; site < count; ++site) lowering_of(passes.model.at(site)).forward(passes, site);
     if (training && passes.segments.count() > 1) keep_for_later(passes);
     for (int site = count - 1; training && site >= 0; --site) {

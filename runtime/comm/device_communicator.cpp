@@ -135,9 +135,15 @@ void DeviceCommunicator::add_up(Add add, std::span<float> values) {
     std::vector<int> all(static_cast<std::size_t>(size()));
     std::iota(all.begin(), all.end(), 0);
     ExchangesUnderWay none;
-    order_ = &none;
+    struct Aside {
+        Aside(ExchangesUnderWay*& order, ExchangesUnderWay& own) : place(order), before(std::exchange(order, &own)) {}
+        Aside(const Aside&) = delete;
+        Aside& operator=(const Aside&) = delete;
+        ~Aside() { place = before; }
+        ExchangesUnderWay*& place;
+        ExchangesUnderWay* before;
+    } const aside(order_, none);
     comm::all_reduce(*this, add, all, values, {reinterpret_cast<float*>(terms_->data()), bytes / sizeof(float)});
-    order_ = &under_way_;
 }
 
 void DeviceCommunicator::barrier() {

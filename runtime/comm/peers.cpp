@@ -28,7 +28,9 @@ public:
         came_ = transfers_.transferred();
         return came_;
     }
-    void moved(const Ticket& ticket) override { transfers_.compute_after(*ticket); }
+    void moved(const Ticket& ticket) override {
+        if (ticket != nullptr) transfers_.compute_after(*ticket);  // null: the receiver has failed
+    }
     void wait_for_received() {
         if (came_ != nullptr) transfers_.compute_after(*came_);
     }
@@ -63,7 +65,7 @@ private:
 PeerCommunicator::PeerCommunicator(Communicator& hosts, kernels::Device& device)
     : DeviceCommunicator(hosts, device), mailboxes_(mailboxes_of(hosts)) {
     ensure(device.transfers() != nullptr, "devices of peers move data beside their kernels");
-    device.transfers()->reach_others();
+    device.transfers()->reach_others(hosts.size());
 }
 
 PeerCommunicator::PeerCommunicator(std::unique_ptr<Communicator> hosts, ThreadGroup& mailboxes, kernels::Device& device)

@@ -3,6 +3,7 @@
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace gnnplan::comm {
@@ -30,11 +31,11 @@ std::span<Byte> piece_of(std::span<Byte> message, std::size_t piece) {
 
 HostRoom::Piece HostRoom::take(std::size_t bytes) {
     auto best = free_.end();
+    const auto rank = [](const Piece& piece) { return std::pair(piece.used != nullptr, piece.memory->size()); };
     for (auto piece = free_.begin(); piece != free_.end(); ++piece) {
-        const std::size_t size = piece->memory->size();
-        if (size >= bytes && (best == free_.end() || size < best->memory->size())) best = piece;
+        if (piece->memory->size() >= bytes && (best == free_.end() || rank(*piece) < rank(*best))) best = piece;
     }
-    if (best == free_.end()) return {transfers_.host_memory(bytes), nullptr};
+    if (best == free_.end()) return {transfers_.host_memory(std::bit_ceil(bytes)), nullptr};
     Piece found = std::move(*best);
     free_.erase(best);
     if (found.used != nullptr) transfers_.wait_for(*found.used);

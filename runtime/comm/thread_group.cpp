@@ -91,10 +91,20 @@ void ThreadGroup::receive(int rank, const ReceiveBlock& message, Movement& movem
         throw_length_mismatch(message.peer, rank, from.rows.bytes(), message.rows.bytes());
     from.state = State::copying;
     lock.unlock();
-    const Movement::Ticket ticket = movement.move(from.rows, from.ticket, message.rows);
+    Movement::Ticket ticket;
+    std::exception_ptr failure;
+    try {
+        ticket = movement.move(from.rows, from.ticket, message.rows);
+    } catch (...) {
+        failure = std::current_exception();
+    }
     lock.lock();
-    from.state = State::copied;
+    from.state = State::copied;  // the sender is not to wait for what failed
     from.ticket = ticket;
+    if (failure) {
+        signal(message.peer).notify_all();
+        std::rethrow_exception(failure);
+    }
     carried_by(rank).received(checked_cast<std::int64_t>(message.rows.bytes()));
     signal(message.peer).notify_all();
 }

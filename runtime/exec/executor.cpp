@@ -138,6 +138,8 @@ std::vector<measure::StepSample> Executor::run_pass(Phase phase, const PassSetti
     const kernels::PassValues* pass =
         device_.begin_pass(kernels::pass_values(settings.epoch, settings.update.adam, settings.rate));
     Moments moments(device_, clock_);
+    // What was queued goes on while the host waits, step by step.
+    const auto look = device_.look_while_waiting([&] { follow(settings.epoch, moments); });
     for (std::size_t i = first_step; i < steps.size(); ++i) {
         if (steps[i].phase != phase) continue;
         Background* const background = background_ ? &*background_ : nullptr;
@@ -160,26 +162,26 @@ std::vector<measure::StepSample> Executor::run_pass(Phase phase, const PassSetti
 
 void Executor::beat(std::uint32_t epoch, std::size_t step) { heartbeat_.beat(epoch, static_cast<std::int32_t>(step)); }
 
-// What was queued goes on for a while, step by step.
+void Executor::follow(std::uint32_t epoch, Moments& moments) {
+    if (const auto step = moments.passed()) beat(epoch, *step);
+}
+
 void Executor::finish(std::uint32_t epoch, Moments& moments) {
-    std::optional<std::size_t> done;
-    const auto follow = [&] {
-        const auto step = moments.passed();
-        if (step) done = step, beat(epoch, *step);
-    };
-    const auto look = device_.look_while_waiting(follow);
     try {
         device_.finish();
     } catch (const Error& error) {
+        const auto done = moments.last();
         if (error.code() != ErrorCode::unavailable || !done) throw;
         const std::string& step = schedule().steps[*done].name;
         throw Error(error.code(), std::string(error.what()) + "; the device was behind step " + step);
     }
-    follow();
+    follow(epoch, moments);
 }
 
 void Executor::drain() {
-    if (background_) background_->drain();
+    if (!background_) return;
+    background_->drain();
+    device_.finish();  // their memory may go
 }
 
 void Executor::begin_anew() {

@@ -103,6 +103,7 @@ private:
     std::vector<measure::StepSample> run_pass(Phase phase, const PassSettings& settings, const Observer& observer,
                                               std::size_t first_step);
     void beat(std::uint32_t epoch, std::size_t step);
+    void follow(std::uint32_t epoch, Moments& moments);
     void finish(std::uint32_t epoch, Moments& moments);
     TensorId find(std::string_view tensor) const;
     std::vector<TensorId> filled(std::size_t first_step) const;

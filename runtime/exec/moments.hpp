@@ -31,6 +31,10 @@ public:
         for (; seen_ < steps_.size() && device_.has_come(steps_[seen_].end); ++seen_) last = steps_[seen_].step;
         return last;
     }
+    // The last step that passed() has seen end.
+    std::optional<std::size_t> last() const {
+        return seen_ == 0 ? std::nullopt : std::optional(steps_[seen_ - 1].step);
+    }
     // After finish().
     void take_times(std::vector<measure::StepSample>& samples) const {
         for (const auto& [step, begin, end] : steps_) {

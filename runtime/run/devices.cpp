@@ -21,6 +21,7 @@ std::unique_ptr<comm::Communicator> connect_devices(const Shared& shared, comm::
                                                     kernels::Device& device, const place::Placement& placement,
                                                     std::optional<std::string>& name) {
     const place::Unbound unbound(placement);
+    const comm::Waiting waiting(*hosts.heartbeats()[static_cast<std::size_t>(hosts.rank())]);
     comm::DeviceExchange opened = comm::open_device_exchange(shared.settings.device_exchange, hosts, device);
     if (hosts.size() == 1) return std::move(opened.communicator);
     name = opened.name;

@@ -180,7 +180,8 @@ TEST(Gpus, AreDealtOutToTheRanksOfAMachine) {
     setenv("GNNPLAN_HOST_CUDA", "gpus=3", 1);
     const Backend backend = open_backend("cuda");
     for (int rank = 0; rank < 7; ++rank) {
-        EXPECT_EQ(backend.device_name(rank), "GPU " + std::to_string(rank % 3) + " on fibres");
+        EXPECT_EQ(backend.device_name(rank),
+                  "GPU " + std::to_string(rank % 3) + " on fibres, number " + std::to_string(rank % 3));
     }
     EXPECT_FALSE(backend.host_memory);
     unsetenv("GNNPLAN_HOST_CUDA");

@@ -36,6 +36,10 @@ std::string seconds_text(const Sweep& sweep, const SweepPoint& point) {
     return format_seconds(point.best->predicted.shown_seconds(), sweep.machine_of(point));
 }
 
+void append(std::vector<std::string>& cells, const std::vector<std::string>& more) {
+    cells.insert(cells.end(), more.begin(), more.end());
+}
+
 std::vector<std::string> scaling_cells(const std::optional<Scaling>& scaling) {
     if (!scaling) return {"", ""};
     return {fmt::format("{:.2f}", scaling->speed_up), fmt::format("{:.0f} %", 100 * scaling->efficiency)};
@@ -80,12 +84,8 @@ Table pivot(const Sweep& sweep, const Race& race, bool with_scaling) {
         const SweepPoint* fastest = contest.fastest();
         std::vector<std::string> cells{axis.settings[contest.setting].text};
         for (const SweepPoint* entry : contest.entries) cells.push_back(pivot_cell(sweep, *entry, fastest));
-        if (printed < contest.entries.size()) {
-            for (std::string& cell : printed_cells(sweep, *contest.entries[printed])) cells.push_back(std::move(cell));
-        }
-        if (with_scaling) {
-            for (std::string& cell : scaling_cells(scaling[i])) cells.push_back(std::move(cell));
-        }
+        if (printed < contest.entries.size()) append(cells, printed_cells(sweep, *contest.entries[printed]));
+        if (with_scaling) append(cells, scaling_cells(scaling[i]));
         table.add(std::move(cells), with_scaling && fastest != nullptr && fastest == race.fastest());
     }
     return table;
@@ -192,12 +192,8 @@ Table point_table(const Sweep& sweep, const std::vector<PointColumn>& more, bool
         cells.reserve(shown.size() + 1);
         for (const std::size_t v : shown) cells.push_back(sweep.variations[v].settings[point.at[v]].text);
         cells.push_back(point.best ? (emphasised ? "*" : "") + seconds_text(sweep, point) : "-");
-        if (ranks) {
-            for (std::string& cell : scaling_cells(scaling[i])) cells.push_back(std::move(cell));
-        }
-        if (sweep.published != nullptr) {
-            for (std::string& cell : printed_cells(sweep, point)) cells.push_back(std::move(cell));
-        }
+        if (ranks) append(cells, scaling_cells(scaling[i]));
+        if (sweep.published != nullptr) append(cells, printed_cells(sweep, point));
         cells.push_back(chosen_text(point, reasons_in_full));
         for (const PointColumn& column : more) cells.push_back(point.best ? column.text(sweep, point) : "");
         table.add(std::move(cells), emphasised);

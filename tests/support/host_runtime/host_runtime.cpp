@@ -298,7 +298,10 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
     if (*memory == nullptr) runtime().last = cudaErrorMemoryAllocation;
     return *memory != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
+// Waits for the GPU, as CUDA does.
 cudaError_t cudaFree(void* memory) {
+    work_off(true,
+             [] { return std::ranges::all_of(runtime().streams, [](auto* stream) { return stream->work.empty(); }); });
     const std::lock_guard lock(all_runtimes().mutex);
     runtime().memory.free(memory);
     return cudaSuccess;
