@@ -84,6 +84,7 @@ std::vector<float> received_while_overwritten(Ordering missing, const comm::Open
             const float doubled = downloaded(*device, *memory).front();
             if (sender_first && comm.rank() == 0) comm.barrier();
             if (comm.rank() == 1) received.push_back(doubled / 2);
+            if (sender_first) comm.barrier();  // nobody's memory goes before
         });
     }
     return received;
