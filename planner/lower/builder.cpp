@@ -79,7 +79,7 @@ TensorId Builder::resident(const std::string& name, Role role, DType dtype, Rows
 TensorId Builder::transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns,
                             const Layout& layout) {
     Tensor tensor{in_phase(name), Role::transient, dtype, rows.count, columns, layout};
-    while (again_ && by_name_.contains(tensor.name)) tensor.name.insert(0, second_time);
+    while (by_name_.contains(tensor.name)) tensor.name.insert(0, second_time);
     tensor.space = rows.space;
     return add(std::move(tensor));
 }
@@ -130,14 +130,8 @@ TensorId Builder::result_of(const SpmmStep& product, const std::string& name, Te
 
 void Builder::step(const std::string& name, OpKind op, const Operation& operation) {
     std::string made = in_phase(name);
-    while (again_ && !step_names_.insert(made).second) made.insert(0, second_time);
+    while (!step_names_.insert(made).second) made.insert(0, second_time);
     schedule_.steps.push_back({std::move(made), phase_, operation, {pass_, layer_, op}});
-}
-
-void Builder::begin_phase(Phase phase, bool again) {
-    phase_ = phase;
-    if (!again || std::exchange(again_, true)) return;
-    for (const Step& step : schedule_.steps) step_names_.insert(step.name);
 }
 
 TensorId Builder::features(Place place, int space) {

@@ -58,9 +58,8 @@ public:
         return known == by_name_.end() ? std::nullopt : std::optional(known->second);
     }
 
-    // Steps and tensors of the current phase get its prefix ("" or "evaluation."). With `again`, those that make what
-    // others have made before get names of their own.
-    void begin_phase(Phase phase, bool again = false);
+    // Steps and tensors of the current phase get its prefix ("" or "evaluation.").
+    void begin_phase(Phase phase) { phase_ = phase; }
     // Where the steps that follow come from; what they do says which operation of the layer they serve.
     void begin(Pass pass, int l) { pass_ = pass, layer_ = l; }
     // The space of the rows of H^l, Z^l and G^l: N_l in training where only the rows that the loss needs are computed,
@@ -158,8 +157,7 @@ private:
     GraphShape graph_;
     Schedule schedule_;
     std::unordered_map<std::string, TensorId> by_name_;  // the first tensor of each name
-    bool again_ = false;
-    std::unordered_set<std::string> step_names_;  // where some are made again
+    std::unordered_set<std::string> step_names_;
     Phase phase_ = Phase::epoch;
     Pass pass_ = Pass::forward;
     int layer_ = 0;

@@ -99,7 +99,6 @@ void lower_passes(Builder& builder, bool training, std::map<int, TensorId> kept)
     Passes passes(builder, training, std::move(kept));
     const auto& sites = passes.model.sites;
     const int count = static_cast<int>(sites.size());
-    if (passes.segments.count() > 1) builder.begin_phase(Phase::epoch, true);
     for (int site = 0; site < count; ++site) lowering_of(passes.model.at(site)).forward(passes, site);
     if (training && passes.segments.count() > 1) keep_for_later(passes);
     for (int site = count - 1; training && site >= 0; --site) {
