@@ -20,6 +20,9 @@ Place Copies::source_for(Place place) const {
 
 Builder::Builder(const SiteGraph& model, const Configuration& configuration, const GraphShape& graph)
     : rules_(model, configuration), over_rows_(model.hops_through(model.last_over_rows())), graph_(graph) {
+    constexpr std::size_t usual = 128;  // steps and tensors of two layers
+    by_name_.reserve(usual), step_names_.reserve(usual);
+    schedule_.steps.reserve(usual), schedule_.tensors.reserve(usual);
     schedule_.grid = configuration.grid_of_ranks();
     schedule_.numbering.loss_layers = configuration.loss_rows ? model.hops() : 0;
     schedule_.numbering.parts = configuration.parts;
@@ -79,9 +82,11 @@ TensorId Builder::resident(const std::string& name, Role role, DType dtype, Rows
 TensorId Builder::transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns,
                             const Layout& layout) {
     Tensor tensor{in_phase(name), Role::transient, dtype, rows.count, columns, layout};
-    while (by_name_.contains(tensor.name)) tensor.name.insert(0, second_time);
+    const auto id = static_cast<TensorId>(schedule_.tensors.size());
+    while (!by_name_.try_emplace(tensor.name, id).second) tensor.name.insert(0, second_time);
     tensor.space = rows.space;
-    return add(std::move(tensor));
+    schedule_.tensors.push_back(std::move(tensor));
+    return id;
 }
 
 TensorId Builder::resident_parameter(int id, Role role) {
