@@ -19,7 +19,7 @@ const std::string estimates =
     "SpMM rate from that memory bandwidth at 4w + 8 bytes per nonzero of a slice of width w, no reuse; latencies and "
     "step overhead.";
 const std::string unfitted = estimates + " Not fitted to any published running time.";
-const std::string no_backend = " For plans only: gnnrun has no backend for AMD's GPUs.";
+const std::string no_backend = " For plans only: there is no backend for AMD's GPUs.";
 
 Link link(double latency_us, double gigabytes_per_second) { return {latency_us * micro, gigabytes_per_second * giga}; }
 
