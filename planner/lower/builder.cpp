@@ -54,13 +54,6 @@ int Builder::space(int l, int hop) const {
                             schedule_.spaces.begin());
 }
 
-TensorId Builder::add(Tensor tensor) {
-    const auto id = static_cast<TensorId>(schedule_.tensors.size());
-    by_name_.try_emplace(tensor.name, id);
-    schedule_.tensors.push_back(std::move(tensor));
-    return id;
-}
-
 std::string Builder::suffix_of(const Rows& rows) const {
     if (of_groups(schedule_, rows.space)) return ".groups";
     return rows.count < graph_.vertices ? "." + std::to_string(rows.count) : "";
@@ -72,17 +65,17 @@ std::string Builder::in_phase(const std::string& name) const {
 
 TensorId Builder::resident(const std::string& name, Role role, DType dtype, Rows rows, std::int64_t columns,
                            const Layout& layout) {
-    const auto known = by_name_.find(name);
-    if (known != by_name_.end()) return known->second;
-    Tensor tensor{name, role, dtype, rows.count, columns, layout};
+    const auto [known, is_new] = by_name_.try_emplace(name, next_tensor());
+    if (!is_new) return known->second;
+    Tensor& tensor = schedule_.tensors.emplace_back(Tensor{name, role, dtype, rows.count, columns, layout});
     tensor.space = rows.space;
-    return add(std::move(tensor));
+    return known->second;
 }
 
 TensorId Builder::transient(const std::string& name, DType dtype, Rows rows, std::int64_t columns,
                             const Layout& layout) {
     Tensor tensor{in_phase(name), Role::transient, dtype, rows.count, columns, layout};
-    const auto id = static_cast<TensorId>(schedule_.tensors.size());
+    const TensorId id = next_tensor();
     while (!by_name_.try_emplace(tensor.name, id).second) tensor.name.insert(0, second_time);
     tensor.space = rows.space;
     schedule_.tensors.push_back(std::move(tensor));

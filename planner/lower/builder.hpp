@@ -144,7 +144,7 @@ private:
     std::string suffix_of(const Rows& rows) const;
     Layout adjacency_layout() const;
     std::string adjacency_name(bool transposed, const Rows& rows, const Rows& columns, int sample) const;
-    TensorId add(Tensor tensor);
+    TensorId next_tensor() const { return static_cast<TensorId>(schedule_.tensors.size()); }
     TensorId resident(const std::string& name, Role role, DType dtype, Rows rows, std::int64_t columns,
                       const Layout& layout);
     TensorId resident_parameter(int id, Role role);

@@ -132,8 +132,6 @@ void DeviceCommunicator::add_up(Add add, std::span<float> values) {
         device_.finish();  // it may still be in use
         terms_ = device_.allocate(bytes);
     }
-    std::vector<int> all(static_cast<std::size_t>(size()));
-    std::iota(all.begin(), all.end(), 0);
     ExchangesUnderWay none;
     struct Aside {
         Aside(ExchangesUnderWay*& order, ExchangesUnderWay& own) : place(order), before(std::exchange(order, &own)) {}
@@ -143,7 +141,14 @@ void DeviceCommunicator::add_up(Add add, std::span<float> values) {
         ExchangesUnderWay*& place;
         ExchangesUnderWay* before;
     } const aside(order_, none);
-    comm::all_reduce(*this, add, all, values, {reinterpret_cast<float*>(terms_->data()), bytes / sizeof(float)});
+    comm::all_reduce(*this, add, all_ranks(size()), values,
+                     {reinterpret_cast<float*>(terms_->data()), bytes / sizeof(float)});
+}
+
+std::vector<int> DeviceCommunicator::all_ranks(int size) {
+    std::vector<int> ranks(static_cast<std::size_t>(size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
 }
 
 void DeviceCommunicator::barrier() {

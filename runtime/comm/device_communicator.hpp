@@ -42,6 +42,7 @@ protected:
         : ForwardingCommunicator(std::move(hosts)), device_(device) {}
 
     kernels::Device& device() { return device_; }
+    static std::vector<int> all_ranks(int size);  // 0 .. size - 1
 
     virtual std::unique_ptr<Moving> move(std::vector<Send> sends, std::vector<Receive> receives) = 0;
 

@@ -4,7 +4,6 @@
 #include "runtime/comm/peers.hpp"
 #include "runtime/comm/staged.hpp"
 
-#include <algorithm>
 #include <map>
 
 namespace gnnplan::comm {

@@ -2,20 +2,9 @@
 
 #include <gnnplan/base/error.hpp>
 
-#include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace gnnplan::comm {
-namespace {
-
-std::vector<int> up_to(int size) {
-    std::vector<int> ranks(static_cast<std::size_t>(size));
-    std::iota(ranks.begin(), ranks.end(), 0);
-    return ranks;
-}
-
-}  // namespace
 
 class LinkedCommunicator::Queued final : public Moving {
 public:
@@ -32,7 +21,7 @@ LinkedCommunicator::LinkedCommunicator(Communicator& hosts, kernels::Device& dev
                                        std::shared_ptr<kernels::Links> links)
     : DeviceCommunicator(hosts, device),
       links_(std::move(links)),
-      ranks_(up_to(hosts.size())),
+      ranks_(all_ranks(hosts.size())),
       all_(true),
       look_(device.look_while_waiting([&hosts] { hosts.check_others(); })) {
     ensure(device.transfers() != nullptr, "linked devices move data beside their kernels");

@@ -15,7 +15,7 @@ ThreadGroup& mailboxes_of(Communicator& hosts) {
     return threads->mailboxes();
 }
 
-// Of the messages of one exchange of this rank.
+// Moves the messages of one exchange of this rank.
 class CopiesOfDevice final : public Movement {
 public:
     CopiesOfDevice(TransferQueue& transfers, Ticket begun) : transfers_(transfers), begun_(std::move(begun)) {}

@@ -1,7 +1,5 @@
 #include "runtime/comm/staged.hpp"
 
-#include <gnnplan/base/error.hpp>
-
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -9,7 +7,7 @@
 namespace gnnplan::comm {
 namespace {
 
-// Of a message, which is sent while the next piece of it comes from the device.
+// A message travels in pieces of this size: one is sent while the next comes from the device.
 constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 
 template <class Message>

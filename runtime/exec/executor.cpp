@@ -138,7 +138,7 @@ std::vector<measure::StepSample> Executor::run_pass(Phase phase, const PassSetti
     const kernels::PassValues* pass =
         device_.begin_pass(kernels::pass_values(settings.epoch, settings.update.adam, settings.rate));
     Moments moments(device_, clock_);
-    // What was queued goes on while the host waits, step by step.
+    // While the host waits, the device does the steps that were queued, one after the other.
     const auto look = device_.look_while_waiting([&] { follow(settings.epoch, moments); });
     for (std::size_t i = first_step; i < steps.size(); ++i) {
         if (steps[i].phase != phase) continue;

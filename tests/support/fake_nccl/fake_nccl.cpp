@@ -167,7 +167,7 @@ private:
     std::vector<Message> sends_, receives_;
 };
 
-// What a call does in the stream: rounds one after the other, each with something to do at its end.
+// A call does rounds in the stream, one after the other, each with something to do at its end.
 class Call {
 public:
     explicit Call(ncclComm& comm) : comm_(comm), number_(++comm.calls) {}
