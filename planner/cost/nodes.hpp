@@ -21,7 +21,7 @@ inline bool shares_cards(const Grid& grid, const Machine& machine) {
 struct LikeRanks {
     std::size_t place = 0;
     std::int64_t count = 0;
-    auto operator<=>(const LikeRanks&) const = default;
+    auto operator<=>(const LikeRanks&) const = default;  // NOLINT(modernize-use-nullptr): there is none
 };
 using CostedNode = std::vector<LikeRanks>;  // by increasing place
 
