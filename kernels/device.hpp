@@ -5,6 +5,7 @@
 #include "kernels/links.hpp"
 #include "kernels/table.hpp"
 
+#include <gnnplan/base/blocking.hpp>
 #include <gnnplan/base/product_kernel.hpp>
 #include <gnnplan/base/tensor_memory.hpp>
 
@@ -26,7 +27,8 @@ namespace gnnplan::kernels {
 struct FreeMemory {
     std::string device;
     std::int64_t bytes = 0;
-    std::int64_t held_bytes = 0;  // of its TensorMemory::workspace_bytes, by the rank that asks; alike on all ranks
+    std::int64_t held_bytes = 0;   // of its TensorMemory::workspace_bytes, by the rank that asks; alike on all ranks
+    std::int64_t total_bytes = 0;  // that the device has
 };
 
 // One for each rank, used by the rank's thread alone. Errors of queued work come out of finish().
@@ -38,6 +40,12 @@ public:
     virtual const Table& table() const = 0;
 
     virtual TensorMemory memory() const = 0;
+
+    // As its maker calls it, with the versions of the driver and of the toolkit of the build.
+    virtual std::string name() const { return table().name; }
+
+    // How its products cut dense operands into slices.
+    virtual Blocking blocking() const { return {}; }
 
     // Memory that no program, this one included, holds now. Empty where it is unknown.
     virtual std::optional<FreeMemory> free_memory() const { return std::nullopt; }

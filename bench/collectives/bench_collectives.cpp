@@ -44,11 +44,11 @@ double bus_factor(const std::string& kind, int ranks) {
 void run_kind(comm::Communicator& comm, const std::string& kind, const Options& options) {
     const double factor = bus_factor(kind, comm.size());
     measure::SteadyClock clock;
-    const calibrate::Setting setting{comm, clock, kernels::reference_table(), {options.seconds, 7}};
+    const auto processor = kernels::host_device(kernels::cpu_table());
+    const calibrate::Setting setting{comm, clock, *processor, {options.seconds, 7}};
     std::vector<calibrate::Timing> timings;
     for (std::int64_t bytes = options.smallest; bytes <= options.largest; bytes *= 2) {
-        const auto collective =
-            calibrate::make_collective(kind, comm, kernels::cpu_table(), bytes, options.cold_bytes());
+        const auto collective = calibrate::make_collective(kind, comm, *processor, bytes, options.cold_bytes());
         collective->check();
         const double seconds = measure::median(calibrate::seconds_of_collective(setting, [&] { collective->run(); }));
         const auto size = static_cast<double>(bytes);

@@ -84,6 +84,8 @@ public:
 
     const Table& table() const override { return cuda_table(); }
     TensorMemory memory() const override { return cuda_tensor_memory; }
+    std::string name() const override;
+    Blocking blocking() const override { return queue_.blocking; }
     std::optional<FreeMemory> free_memory() const override;
     std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override { return std::make_unique<Memory>(bytes); }
     std::unique_ptr<DeviceMemory> take(std::shared_ptr<const void> owner, std::span<const std::byte> bytes) override {
@@ -118,7 +120,7 @@ public:
     }
 
 private:
-    std::string unique_id_;  // of the GPU
+    std::string unique_id_, gpu_name_;
     // Later members use earlier ones, and are destroyed first.
     Stream stream_;
     Allocation scratch_ = allocate_on_device(scratch_bytes);
@@ -135,7 +137,7 @@ private:
     PreparedRoom prepared_{*this, cuda_prepared_bytes};
 };
 
-CudaDevice::CudaDevice(const Gpu& gpu) : unique_id_(gpu.unique_id), stream_(open_stream(gpu)) {
+CudaDevice::CudaDevice(const Gpu& gpu) : unique_id_(gpu.unique_id), gpu_name_(gpu.name), stream_(open_stream(gpu)) {
     ensure(queue_of_thread == nullptr, "a thread has one CUDA device at a time");
     queue_.stream = stream_.get();
     queue_.scratch = {scratch_.get(), scratch_bytes};
@@ -159,10 +161,17 @@ std::unique_ptr<Prepared> CudaDevice::prepare(const Csr& a) {
     return std::make_unique<PreparedMatrix>(*this, a, std::move(rows));
 }
 
+std::string CudaDevice::name() const {
+    int driver = 0;
+    check(cudaDriverGetVersion(&driver), "asking for the version of the driver");
+    return gpu_name_ + ", driver for CUDA " + version_text(driver) + ", built with CUDA " +
+           version_text(CUDART_VERSION);
+}
+
 std::optional<FreeMemory> CudaDevice::free_memory() const {
     std::size_t free = 0, all = 0;
     check(cudaMemGetInfo(&free, &all), "asking how much of the GPU's memory is free");
-    return FreeMemory{unique_id_, static_cast<std::int64_t>(free), cuda_scratch_bytes};
+    return FreeMemory{unique_id_, static_cast<std::int64_t>(free), cuda_scratch_bytes, static_cast<std::int64_t>(all)};
 }
 
 const PassValues* CudaDevice::begin_pass(const PassValues& values) {

@@ -65,7 +65,9 @@ std::string calibration_ranks(const Profile& profile) {
 
 std::string calibration_file(const Profile& profile) {
     const std::string ranks = calibration_ranks(profile);
-    return calibration_prefix + calibration_kind(profile) + (ranks.empty() ? "" : "-" + ranks) + calibration_suffix;
+    const std::string devices = profile.machine.accelerators ? "-devices" : "";
+    return calibration_prefix + calibration_kind(profile) + devices + (ranks.empty() ? "" : "-" + ranks) +
+           calibration_suffix;
 }
 
 std::string probe_file(const Profile& profile) { return probe_prefix + calibration_kind(profile) + calibration_suffix; }
@@ -105,14 +107,22 @@ KeptCalibrations read_calibrations() { return read_profiles(calibration_prefix);
 
 KeptCalibrations read_probes() { return read_profiles(probe_prefix); }
 
-const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept) {
+const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept, bool accelerators) {
     const auto merit = [&](const KeptCalibration& k) {
         const std::int64_t measured = k.profile.machine.ranks_per_node;
         const bool as_run = ranks == 1 || calibration_ranks(k.profile) == "processes";
-        return std::tuple(measured >= ranks, -std::abs(measured - ranks), as_run, calibration_date(k.profile));
+        return std::tuple(k.profile.machine.accelerators == accelerators, measured >= ranks,
+                          -std::abs(measured - ranks), as_run, calibration_date(k.profile));
     };
     const auto best = std::ranges::max_element(kept, {}, merit);
-    return best == kept.end() ? nullptr : &*best;
+    return best == kept.end() || best->profile.machine.accelerators != accelerators ? nullptr : &*best;
+}
+
+const KeptCalibration& device_calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept) {
+    const KeptCalibration* found = calibration_for(ranks, kept, true);
+    if (found != nullptr) return *found;
+    throw Error(ErrorCode::missing_input, "no calibration of this machine's GPUs is kept", "`machine cuda`",
+                "`calibrate/backend cuda` measures them, on a node that has them");
 }
 
 }  // namespace gnnplan::io

@@ -17,6 +17,8 @@ void describe(Archive& archive, Subject<Archive, ProfileFingerprint>& fingerprin
     archive.field("kernels", fingerprint.kernels);
     archive.field("compiler", fingerprint.compiler);
     archive.field("date", fingerprint.date);
+    archive.optional("device", fingerprint.device);
+    archive.optional("device_exchange", fingerprint.device_exchange);
 }
 
 template <class Archive>

@@ -1,5 +1,6 @@
 #include "planner/io/machine.hpp"
 #include "planner/catalog/machines.hpp"
+#include "planner/io/calibrations.hpp"
 #include "planner/io/files.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -11,6 +12,8 @@ namespace gnnplan {
 
 Machine find_machine(const std::string& name_or_file, int ranks) {
     if (name_or_file.empty()) return calibrated(ranks).value_or(preset("cpu-node"));
+    if (name_or_file == io::device_machine)
+        return io::device_calibration_for(ranks, io::read_calibrations().kept).profile.machine;
     if (io::is_there(name_or_file)) return io::read_machine(io::read_file(name_or_file), name_or_file);
     if (name_or_file.ends_with(".json") || name_or_file.find('/') != std::string::npos) {
         throw Error(ErrorCode::missing_input, "there is no such file", name_or_file, catalog::own_machine_hint);

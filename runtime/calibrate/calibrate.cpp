@@ -46,6 +46,23 @@ Scope full_scope(std::int64_t largest) {
             sizes(64, 64 * mib, 2, largest)};
 }
 
+Scope quick_device_scope(std::int64_t largest) {
+    Scope scope = quick_scope(largest);
+    scope.effort = {0.01, 3};
+    scope.windows = sizes(mib, 2048 * mib, 8, largest);
+    scope.streams = sizes(mib, 1024 * mib, 8, largest);
+    scope.limit = 30;
+    return scope;
+}
+
+Scope full_device_scope(std::int64_t largest) {
+    Scope scope = full_scope(largest);
+    scope.effort = {0.03, 5};
+    scope.windows = sizes(mib, 2048 * mib, 2, largest);
+    scope.streams = sizes(mib, 1024 * mib, 4, largest);
+    return scope;
+}
+
 namespace {
 
 std::vector<std::size_t> order_of(const Points& points, bool limited) {
@@ -67,7 +84,7 @@ public:
           points_(points_of(paced_, nodes, scope)),
           start_(setting.clock.now()),
           found_(points_.size()),
-          probe_({setting.comm, setting.clock, setting.kernels, pilot_effort(setting.effort)}, nodes, scope.largest) {}
+          probe_({setting.comm, setting.clock, setting.device, pilot_effort(setting.effort)}, nodes, scope.largest) {}
 
     Measured run(const Progress& progress) {
         Measured measured{{}, points_.size(), 0};

@@ -1,7 +1,7 @@
 // The collectives that are measured, with inputs whose results are known exactly.
 #pragma once
 
-#include "kernels/table.hpp"
+#include "kernels/device.hpp"
 #include "runtime/comm/communicator.hpp"
 
 #include <cstdint>
@@ -23,14 +23,13 @@ public:
 
 // Kinds: "exchange" (bytes / g to every other rank), "broadcast" (from rank 0), "all_reduce" and "reduce_scatter" (of
 // floats, in blocks of bytes / g), "redistribute" (rows to columns, of 256 bytes for every rank, the own part
-// included). `bytes` is the size of each rank's buffer, g the number of ranks. Buffers are the same in every run (hot);
-// or others, of at least `cold_bytes` altogether, which is more than caches hold.
-std::unique_ptr<Collective> make_collective(const std::string& kind, comm::Communicator& comm,
-                                            const kernels::Table& kernels, std::int64_t bytes,
-                                            std::int64_t cold_bytes = 0);
+// included). `bytes` is the size of each rank's buffer, in the memory of its device, and g the number of ranks. Buffers
+// are the same in every run (hot); or others, of at least `cold_bytes` altogether, which is more than caches hold.
+std::unique_ptr<Collective> make_collective(const std::string& kind, comm::Communicator& comm, kernels::Device& device,
+                                            std::int64_t bytes, std::int64_t cold_bytes = 0);
 
 // An exchange of `bytes` with each of `peers`, who do the same.
-std::unique_ptr<Collective> make_exchange(comm::Communicator& comm, std::vector<int> peers, std::int64_t bytes,
-                                          std::int64_t cold_bytes);
+std::unique_ptr<Collective> make_exchange(comm::Communicator& comm, kernels::Device& device, std::vector<int> peers,
+                                          std::int64_t bytes, std::int64_t cold_bytes);
 
 }  // namespace gnnplan::calibrate

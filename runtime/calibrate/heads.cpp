@@ -35,15 +35,15 @@ const HeadKind& head_kind_of(ElementwiseKind stream) {
 // Values that no repetition makes infinite or denormal.
 class HeadRun {
 public:
-    HeadRun(const kernels::Table& kernels, std::int64_t rows)
-        : kernels_(kernels),
+    HeadRun(kernels::Device& device, std::int64_t rows)
+        : kernels_(device.table()),
           rows_(rows),
-          a_(rows * head_columns, 0.5F),
-          b_(rows * head_columns, 0.5F),
-          c_(rows * head_columns, 0.5F),
-          by_heads_(rows * heads, 1.0F),
-          more_by_heads_(rows * heads, 1.0F),
-          sums_(head_columns) {}
+          a_(device, rows * head_columns, 0.5F),
+          b_(device, rows * head_columns, 0.5F),
+          c_(device, rows * head_columns, 0.5F),
+          by_heads_(device, rows * heads, 1.0F),
+          more_by_heads_(device, rows * heads, 1.0F),
+          sums_(device, head_columns) {}
 
     void run(ElementwiseKind stream) {
         const kernels::Matrix a = wide(a_), by = narrow(by_heads_);
@@ -76,7 +76,7 @@ Sample measure_heads(const Setting& setting, ElementwiseKind stream, std::int64_
     const HeadKind& kind = head_kind_of(stream);
     const std::int64_t row_bytes = 4 * (kind.wide * head_columns + kind.by_heads * heads);
     const std::int64_t rows = std::max<std::int64_t>(1, bytes / row_bytes);
-    HeadRun run(setting.kernels, rows);
+    HeadRun run(setting.device, rows);
     return {kind.name, {rows * row_bytes}, seconds_together(setting, [&] { run.run(stream); })};
 }
 

@@ -81,7 +81,7 @@ void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t b
         for (const std::string kind : {"exchange", "all_reduce", "reduce_scatter", "redistribute"}) {
             if (in_node == 1) break;
             const auto collective =
-                make_collective(kind, *nodes.own, setting.kernels, bytes * nodes.own->size(), rotated);
+                make_collective(kind, *nodes.own, setting.device, bytes * nodes.own->size(), rotated);
             const int others = in_node - 1;
             const int messages = kind == "redistribute" ? in_node : kind == "all_reduce" ? 2 * others : others;
             samples.push_back(time_messages(setting, *collective, kind + suffix, bytes, messages));
@@ -89,7 +89,7 @@ void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t b
         if (nodes.count == 1) continue;
         const auto between = [&](const std::string& name, const std::vector<int>& peers) {
             const auto most = comm::control_max(setting.comm, static_cast<double>(peers.size()));
-            const auto exchange = make_exchange(setting.comm, peers, bytes, rotated);
+            const auto exchange = make_exchange(setting.comm, setting.device, peers, bytes, rotated);
             samples.push_back(time_messages(setting, *exchange, name + suffix, bytes, static_cast<std::int64_t>(most)));
         };
         between("between", nodes.first_elsewhere(rank));

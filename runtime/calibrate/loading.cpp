@@ -114,11 +114,13 @@ private:
 }  // namespace
 
 void measure_loading(const Setting& setting, std::int64_t edges, std::vector<Sample>& samples) {
+    const auto processor = kernels::host_device(kernels::cpu_table());
+    const Setting here{setting.comm, setting.clock, *processor, setting.effort};
     LoadingRun run(edges);
-    samples.push_back({"load.parse", {edges}, seconds_together(setting, [&] { run.parse(); })});
-    samples.push_back({"load.deal", {edges}, seconds_together(setting, [&] { run.deal(); })});
-    samples.push_back({"load.rows", {edges}, seconds_together(setting, [&] { run.make_rows(); })});
-    samples.push_back({"load.cut", {run.nonzeros()}, seconds_together(setting, [&] { run.cut(); })});
+    samples.push_back({"load.parse", {edges}, seconds_together(here, [&] { run.parse(); })});
+    samples.push_back({"load.deal", {edges}, seconds_together(here, [&] { run.deal(); })});
+    samples.push_back({"load.rows", {edges}, seconds_together(here, [&] { run.make_rows(); })});
+    samples.push_back({"load.cut", {run.nonzeros()}, seconds_together(here, [&] { run.cut(); })});
 }
 
 }  // namespace gnnplan::calibrate

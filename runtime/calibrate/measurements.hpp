@@ -13,7 +13,7 @@
 
 namespace gnnplan::calibrate {
 
-// "read", at {bytes}: adding up floats that come from memory.
+// "read", at {bytes}: the processor adds up floats that come from memory.
 Sample measure_read(const Setting& setting, std::int64_t bytes);
 
 // "spmm", at {width, bytes of the dense operand, nonzeros, rows}: uniformly random columns, `degree` in a row on
@@ -99,7 +99,7 @@ void measure_waiting(const Setting& setting, std::int64_t microseconds, std::vec
 // "overlap.whole", "overlap.portions", "overlap.exchange", "overlap.both", at {nonzeros, bytes, looks}: a product
 // without looks after messages and with them, messages to the next rank, and these being moved while the product runs,
 // as the executor does both. The messages are as large as takes `ratio` times as long as the product, and at most
-// `largest` bytes.
+// `largest` bytes, as is the product's result.
 void measure_overlap(const Setting& setting, double ratio, std::int64_t largest, std::vector<Sample>& samples);
 
 }  // namespace gnnplan::calibrate

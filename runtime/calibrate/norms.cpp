@@ -34,24 +34,24 @@ const NormKind& norm_kind_of(ElementwiseKind stream) {
 
 // Values of both signs, one in `period` of them negative: no multiple of those of another period, which gradients would
 // lose little by little as they are made in place again and again.
-Array<float> values_of_period(std::int64_t count, std::size_t period) {
-    Array<float> made(count);
-    for (std::size_t i = 0; i < made.size(); ++i) made.data()[i] = i % period == 0 ? -0.5F : 0.5F;
-    return made;
+Array<float> values_of_period(kernels::Device& device, std::int64_t count, std::size_t period) {
+    return {device, count, [period](std::size_t i) { return i % period == 0 ? -0.5F : 0.5F; }};
 }
 
 class NormRun {
 public:
-    NormRun(const kernels::Table& kernels, std::int64_t rows)
-        : kernels_(kernels),
+    NormRun(kernels::Device& device, std::int64_t rows)
+        : kernels_(device.table()),
           rows_(rows),
-          z_(values_of_period(rows * norm_columns, 3)),
-          g_(values_of_period(rows * norm_columns, 5)),
-          mean_(std::max(rows, norm_columns), 0.0F),
-          deviation_(std::max(rows, norm_columns), 1.0F),
-          weight_(norm_columns, 1.0F),
-          bias_(norm_columns, 0.0F),
-          sums_(2 * norm_columns) {}
+          z_(values_of_period(device, rows * norm_columns, 3)),
+          g_(values_of_period(device, rows * norm_columns, 5)),
+          mean_(device, std::max(rows, norm_columns), 0.0F),
+          deviation_(device, std::max(rows, norm_columns), 1.0F),
+          weight_(device, norm_columns, 1.0F),
+          bias_(device, norm_columns, 0.0F),
+          of_weight_(device, norm_columns),
+          of_bias_(device, norm_columns),
+          sums_(device, 2 * norm_columns) {}
 
     void run(ElementwiseKind stream) {
         const kernels::Matrix g{g_.data(), rows_, norm_columns, norm_columns};
@@ -75,8 +75,7 @@ public:
 private:
     const kernels::Table& kernels_;
     std::int64_t rows_;
-    Array<float> z_, g_, mean_, deviation_, weight_, bias_;
-    Array<float> of_weight_{norm_columns}, of_bias_{norm_columns};
+    Array<float> z_, g_, mean_, deviation_, weight_, bias_, of_weight_, of_bias_;
     Array<double> sums_;
 };
 
@@ -86,7 +85,7 @@ Sample measure_norms(const Setting& setting, ElementwiseKind stream, std::int64_
     const NormKind& kind = norm_kind_of(stream);
     const std::int64_t row_bytes = 4 * (kind.wide * norm_columns + kind.by_rows);
     const std::int64_t rows = std::max<std::int64_t>(1, bytes / row_bytes);
-    NormRun run(setting.kernels, rows);
+    NormRun run(setting.device, rows);
     return {kind.name, {rows * row_bytes}, seconds_together(setting, [&] { run.run(stream); })};
 }
 

@@ -15,18 +15,21 @@ namespace {
 
 constexpr std::int64_t dense_width = 64;
 constexpr std::int64_t matrix_degree = 16;
-constexpr std::int64_t matrix_rows = 1 << 16;
-constexpr std::int64_t matrix_columns = 1 << 15;  // 8 MiB of dense operand
+constexpr std::int64_t most_rows = 1 << 16;
 constexpr std::int64_t first_bytes = 1 << 20;
 constexpr std::int64_t pipeline = 8;  // pieces
 
 class OverlappedSpmm {
 public:
-    explicit OverlappedSpmm(const kernels::Table& table)
-        : table_(table),
-          matrix_(matrix_rows, matrix_columns, matrix_degree),
-          dense_(matrix_columns * dense_width, 1.0F),
-          result_(matrix_rows * dense_width) {}
+    // At most `largest` bytes of result, and half as many of the dense operand: 16 MiB and 8 MiB.
+    OverlappedSpmm(kernels::Device& device, std::int64_t largest)
+        : table_(device.table()),
+          rows_(std::clamp<std::int64_t>(largest / 4 / dense_width, 2, most_rows)),
+          matrix_(device, {rows_, rows_ / 2, matrix_degree}),
+          dense_(device, rows_ / 2 * dense_width, 1.0F),
+          result_(device, rows_ * dense_width) {
+        device.choose(matrix_.view(), dense(), result(), {}, {});
+    }
 
     std::int64_t nonzeros() const { return matrix_.nonzeros(); }
     std::int64_t looks() const { return 2 * nonzeros() * dense_width / (flops_per_look * kernels::max_threads()); }
@@ -35,13 +38,16 @@ public:
         kernels::Look often(flops_per_look, look);
         kernels::Csr matrix = matrix_.view();
         matrix.look = look ? &often : nullptr;
-        table_.spmm(matrix, {dense_.data(), matrix_columns, dense_width, dense_width},
-                    {result_.data(), matrix_rows, dense_width, dense_width}, false, {});
+        table_.spmm(matrix, dense(), result(), false, {});
         often.rethrow();
     }
 
 private:
+    kernels::Matrix dense() const { return {dense_.data(), rows_ / 2, dense_width, dense_width}; }
+    kernels::Matrix result() const { return {result_.data(), rows_, dense_width, dense_width}; }
+
     const kernels::Table& table_;
+    std::int64_t rows_;
     RandomMatrix matrix_;
     Array<float> dense_;
     Array<float> result_;
@@ -50,12 +56,13 @@ private:
 // Messages from each rank to the next, of `bytes` together.
 class Shift {
 public:
-    Shift(comm::Communicator& comm, std::int64_t bytes) : comm_(comm), out_(bytes), in_(bytes) {}
+    Shift(const Setting& setting, std::int64_t bytes)
+        : comm_(setting.comm), out_(setting.device, bytes), in_(setting.device, bytes) {}
 
     void start() {
         const int ranks = comm_.size();
         for (std::int64_t i = 0; i < pipeline; ++i) {
-            const Range piece = balanced_block({0, std::ssize(out_)}, i, pipeline);
+            const Range piece = balanced_block({0, static_cast<std::int64_t>(out_.size())}, i, pipeline);
             const auto of = [&](Array<std::byte>& all) {
                 return std::span(all.data() + piece.begin, static_cast<std::size_t>(piece.size()));
             };
@@ -82,7 +89,7 @@ private:
 }  // namespace
 
 void measure_overlap(const Setting& setting, double ratio, std::int64_t largest, std::vector<Sample>& samples) {
-    OverlappedSpmm product(setting.kernels);
+    OverlappedSpmm product(setting.device, largest);
     const auto exchange = [&](Shift& shift) {
         return seconds_of_collective(setting, [&] {
             shift.start();
@@ -93,12 +100,12 @@ void measure_overlap(const Setting& setting, double ratio, std::int64_t largest,
     const bool looks = setting.comm.needs_progress();
     const auto whole = seconds_of_collective(setting, [&] { product.run({}); });
     const auto compute = seconds_of_collective(setting, [&] { product.run(looks ? Work([] {}) : Work()); });
-    Shift trial(setting.comm, std::min(first_bytes, largest));
+    Shift trial(setting, std::min(first_bytes, largest));
     const auto tried = exchange(trial);
     const double fitting = ratio * static_cast<double>(first_bytes) * measure::median(compute) / measure::median(tried);
     const auto bytes = static_cast<std::int64_t>(std::clamp(fitting, 1.0, static_cast<double>(largest)));
 
-    Shift shift(setting.comm, bytes);
+    Shift shift(setting, bytes);
     const std::vector<std::int64_t> at{product.nonzeros(), bytes, looks ? product.looks() : 0};
     samples.push_back({"overlap.whole", at, whole});
     samples.push_back({"overlap.portions", at, compute});

@@ -92,8 +92,11 @@ void add_gemm(Points& points, const Setting& setting, const Scope& scope) {
 }
 
 void add_streams(Points& points, const Setting& setting, const Scope& scope) {
-    points.push_back({"reading", true,
-                      [&setting, &scope](auto& samples) { samples.push_back(measure_read(setting, scope.largest)); }});
+    if (!setting.device.memory().accelerator) {
+        points.push_back({"reading", true, [&setting, &scope](auto& samples) {
+                              samples.push_back(measure_read(setting, scope.largest));
+                          }});
+    }
     const auto add = [&](std::int64_t bytes, const auto& measure) {
         const bool needed = bytes == scope.streams[scope.streams.size() / 2];
         points.push_back({"elementwise", needed, [measure](auto& samples) { samples.push_back(measure()); }});

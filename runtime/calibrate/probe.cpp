@@ -22,20 +22,23 @@ constexpr std::int64_t degree = 64;  // nonzeros of a row
 // A product with half as many nonzeros as there are rows that they gather: of 256 MiB, more than caches hold.
 class Gathering {
 public:
-    explicit Gathering(std::int64_t bytes)
+    Gathering(kernels::Device& device, std::int64_t bytes)
         : columns_(std::max<std::int64_t>(1, bytes / row_bytes)),
-          matrix_(std::max<std::int64_t>(1, std::max(columns_ / 2, least_nonzeros) / degree), columns_, degree),
-          dense_(columns_ * width, 1.0F),
-          result_(matrix_.rows() * width) {}
-
-    void run(const kernels::Table& kernels) const {
-        kernels.spmm(matrix_.view(), {dense_.data(), columns_, width, width},
-                     {result_.data(), matrix_.rows(), width, width}, false, {});
+          matrix_(device,
+                  {std::max<std::int64_t>(1, std::max(columns_ / 2, least_nonzeros) / degree), columns_, degree}),
+          dense_(device, columns_ * width, 1.0F),
+          result_(device, matrix_.rows() * width) {
+        device.choose(matrix_.view(), dense(), result(), {}, {});
     }
+
+    void run(const kernels::Table& kernels) const { kernels.spmm(matrix_.view(), dense(), result(), false, {}); }
     double bytes() const { return static_cast<double>(matrix_.nonzeros() * row_bytes); }
 
 private:
     static constexpr std::int64_t least_nonzeros = 1 << 14;
+
+    kernels::Matrix dense() const { return {dense_.data(), columns_, width, width}; }
+    kernels::Matrix result() const { return {result_.data(), matrix_.rows(), width, width}; }
 
     std::int64_t columns_;
     RandomMatrix matrix_;
@@ -47,20 +50,20 @@ struct Probe::Operands {
     Operands(const Setting& setting, const Nodes& nodes, std::int64_t largest)
         : rows(std::max<std::int64_t>(1, std::min(4 * megabyte, largest) / row_bytes)),
           copied_rows(std::max<std::int64_t>(1, std::min(32 * megabyte, largest / 2) / row_bytes)),
-          long_side(rows * width, 1.0F),
-          product(rows * width),
-          weights(width * width, 1.0F),
-          source(copied_rows * width, 1.0F),
-          target(copied_rows * width),
-          near(std::min(8 * megabyte, largest)),
-          far(std::min(256 * megabyte, largest)),
+          long_side(setting.device, rows * width, 1.0F),
+          product(setting.device, rows * width),
+          weights(setting.device, width * width, 1.0F),
+          source(setting.device, copied_rows * width, 1.0F),
+          target(setting.device, copied_rows * width),
+          near(setting.device, std::min(8 * megabyte, largest)),
+          far(setting.device, std::min(256 * megabyte, largest)),
           message(std::min(megabyte, std::max<std::int64_t>(1, largest / setting.comm.size()))) {
         const std::int64_t cold_bytes = std::min(48 * megabyte, largest / 2);
         if (nodes.ranks_per_node() > 1)
-            exchange =
-                make_collective("exchange", *nodes.own, setting.kernels, message * nodes.own->size(), cold_bytes);
+            exchange = make_collective("exchange", *nodes.own, setting.device, message * nodes.own->size(), cold_bytes);
         if (nodes.count > 1)
-            between = make_exchange(setting.comm, nodes.first_elsewhere(setting.comm.rank()), message, cold_bytes);
+            between = make_exchange(setting.comm, setting.device, nodes.first_elsewhere(setting.comm.rank()), message,
+                                    cold_bytes);
         in_node = nodes.ranks_per_node() - 1;
         elsewhere = nodes.count - 1;
     }
@@ -85,7 +88,7 @@ Probe::~Probe() = default;
 
 ProbeFigures Probe::measure() {
     const Operands& on = *operands_;
-    const kernels::Table& kernels = setting_.kernels;
+    const kernels::Table& kernels = setting_.kernels();
     const auto rate = [&](double amount, const Work& work) {
         return amount / std::max(median(seconds_together(setting_, work)), 1e-12);
     };

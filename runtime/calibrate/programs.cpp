@@ -6,7 +6,6 @@
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 namespace gnnplan::calibrate {
@@ -27,15 +26,15 @@ std::string name_of(Program program) {
 
 class ProgramRun {
 public:
-    ProgramRun(const kernels::Table& kernels, const ProgramPoint& point)
-        : kernels_(kernels),
+    ProgramRun(kernels::Device& device, const ProgramPoint& point)
+        : device_(device),
+          kernels_(device.table()),
           point_(point),
           columns_(std::max<std::int64_t>(1, point.working_set_bytes / (4 * gathered()))),
           rows_(std::max<std::int64_t>(1, point.nonzeros / point.degree)),
-          matrix_(rows_, columns_, point.degree),
-          ids_(std::max(rows_, columns_), 1) {
-        std::iota(ids_.begin(), ids_.end(), 0);
-    }
+          matrix_(device, {rows_, columns_, point.degree}),
+          ids_(device, std::max(rows_, columns_), [](std::size_t i) { return static_cast<std::int32_t>(i); }),
+          pass_(device.begin_pass(kernels::pass_values(1))) {}
 
     // Columns that are gathered for a nonzero.
     std::int64_t gathered() const {
@@ -96,7 +95,7 @@ private:
         const std::int64_t heads = point_.heads;
         kernels::Attention how{{heads > 0 ? point_.width / heads : point_.width, 0}, 0.2F, {}};
         if (point_.dropout) {
-            how.dropout = {.pass = &pass_,
+            how.dropout = {.pass = pass_,
                            .probability = 0.5F,
                            .all_heads = heads,
                            .row_ids = ids_.data(),
@@ -105,23 +104,24 @@ private:
         return how;
     }
     kernels::Matrix add(std::int64_t rows, std::int64_t columns) {
-        arrays_.emplace_back(rows * columns, 1.0F);
+        arrays_.emplace_back(device_, rows * columns, 1.0F);
         return {arrays_.back().data(), rows, columns, columns};
     }
 
+    kernels::Device& device_;
     const kernels::Table& kernels_;
     const ProgramPoint& point_;
     std::int64_t columns_, rows_;
     RandomMatrix matrix_;
     Array<std::int32_t> ids_;
-    kernels::PassValues pass_ = kernels::pass_values(1);
+    const kernels::PassValues* pass_;
     std::vector<Array<float>> arrays_;
 };
 
 }  // namespace
 
 Sample measure_program(const Setting& setting, const ProgramPoint& point) {
-    ProgramRun run(setting.kernels, point);
+    ProgramRun run(setting.device, point);
     const std::function<void()> program = run.prepare();
     return run.sample(seconds_together(setting, program));
 }

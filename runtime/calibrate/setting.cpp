@@ -23,10 +23,14 @@ int runs_per_batch(const Effort& effort, double seconds_of_run) {
 // These quantiles of a rank's batches are kept: enough to know their middle and how far they spread.
 constexpr std::array<double, 5> kept_shares{0.1, 0.3, 0.5, 0.7, 0.9};
 
-double time_batch(measure::Clock& clock, int runs, const Work& work) {
-    const double start = clock.now();
+// As the device's clock tells it.
+double time_batch(const Setting& setting, int runs, const Work& work) {
+    kernels::Device& device = setting.device;
+    device.mark(0, setting.clock.now());
     for (int i = 0; i < runs; ++i) work();
-    return (clock.now() - start) / runs;
+    device.mark(1, setting.clock.now());
+    device.finish();
+    return device.seconds(0, 1) / runs;
 }
 
 }  // namespace
@@ -49,7 +53,7 @@ std::vector<double> seconds_together(const Setting& setting, const Work& work) {
     const Effort& effort = setting.effort;
     work();
     comm.barrier();
-    const int runs = runs_per_batch(effort, time_batch(clock, 1, work));
+    const int runs = runs_per_batch(effort, time_batch(setting, 1, work));
     const double start = clock.now();
     const auto least = static_cast<std::size_t>(effort.runs);
     std::vector<double> times;
@@ -57,7 +61,7 @@ std::vector<double> seconds_together(const Setting& setting, const Work& work) {
         const double elapsed = clock.now() - start;
         return elapsed < effort.seconds || (times.size() < least && elapsed < effort.limit) || times.empty();
     };
-    while (goes_on()) times.push_back(time_batch(clock, runs, work));
+    while (goes_on()) times.push_back(time_batch(setting, runs, work));
     std::vector<double> own;
     own.reserve(kept_shares.size());
     for (const double share : kept_shares) own.push_back(calibrate::quantile(times, share));
@@ -67,7 +71,7 @@ std::vector<double> seconds_together(const Setting& setting, const Work& work) {
 std::vector<double> seconds_of_collective(const Setting& setting, const Work& work) {
     const auto batch = [&](int runs) {
         setting.comm.barrier();
-        return comm::control_max(setting.comm, time_batch(setting.clock, runs, work));
+        return comm::control_max(setting.comm, time_batch(setting, runs, work));
     };
     double rough = batch(1);
     if (rough < setting.effort.seconds) rough = batch(3);  // the first one warmed up

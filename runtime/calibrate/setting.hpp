@@ -2,7 +2,7 @@
 // ranks busy at the same time.
 #pragma once
 
-#include "kernels/table.hpp"
+#include "kernels/device.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/measure/clock.hpp"
 
@@ -17,12 +17,15 @@ struct Effort {
     double limit = 60;     // seconds of one point after which `runs` are no reason to go on
 };
 
-// The arguments of every measurement. The communicator's ranks measure the same points in the same order.
+// The arguments of every measurement. The communicator's ranks measure the same points in the same order; it exchanges
+// what lies in the memories of their devices.
 struct Setting {
     comm::Communicator& comm;
     measure::Clock& clock;
-    const kernels::Table& kernels;
+    kernels::Device& device;
     Effort effort;
+
+    const kernels::Table& kernels() const { return device.table(); }
 };
 
 using Work = std::function<void()>;

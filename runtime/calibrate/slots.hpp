@@ -9,15 +9,15 @@
 
 namespace gnnplan::calibrate {
 
-// Slots of `count` elements each, of at least `total_bytes` together; one slot is the least.
+// Slots of `count` elements each in the device's memory, of at least `total_bytes` together; one slot is the least.
 template <class T>
 class Slots {
 public:
-    Slots(std::int64_t count, std::int64_t total_bytes)
+    Slots(kernels::Device& device, std::int64_t count, std::int64_t total_bytes)
         : count_(static_cast<std::size_t>(count)),
           stride_((count_ + per_page - 1) / per_page * per_page),
           slots_(stride_ == 0 ? 1 : static_cast<std::size_t>(total_bytes) / sizeof(T) / stride_ + 1),
-          values_(static_cast<std::int64_t>(slots_ * stride_)) {}
+          values_(device, static_cast<std::int64_t>(slots_ * stride_)) {}
 
     std::span<T> current() { return all().subspan(at_ * stride_, count_); }
     // A large odd step, reduced: no prefetcher follows it, and all slots come up before one does again.

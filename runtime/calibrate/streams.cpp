@@ -42,44 +42,44 @@ const Kind& kind_of(ElementwiseKind stream) {
 }
 
 // Values of both signs, none of which a repetition makes infinite or denormal.
-Array<float> values(std::int64_t count) {
-    Array<float> made(count);
-    for (std::size_t i = 0; i < made.size(); ++i) made.data()[i] = i % 3 == 0 ? -0.5F : 0.5F;
-    return made;
+Array<float> values(kernels::Device& device, std::int64_t count) {
+    return {device, count, [](std::size_t i) { return i % 3 == 0 ? -0.5F : 0.5F; }};
 }
 
 // No branch predictor guesses them.
-Array<std::uint8_t> random_bits(std::int64_t count) {
-    Array<std::uint8_t> bits((count + 7) / 8);
+Array<std::uint8_t> random_bits(kernels::Device& device, std::int64_t count) {
+    std::vector<std::uint8_t> bits(static_cast<std::size_t>((count + 7) / 8));
     std::uint32_t state = 1;
     for (std::uint8_t& byte : bits) {
         state = state * 1664525U + 1013904223U;  // Numerical Recipes
         byte = static_cast<std::uint8_t>(state >> 24U);
     }
-    return bits;
+    return {device, std::ssize(bits), [&](std::size_t i) { return bits[i]; }};
 }
 
 class Pass {
 public:
-    Pass(const kernels::Table& table, ElementwiseKind stream, std::int64_t rows, std::int64_t columns,
+    Pass(kernels::Device& device, ElementwiseKind stream, std::int64_t rows, std::int64_t columns,
          std::int64_t cold_floats)
-        : table_(table),
+        : table_(device.table()),
+          pass_(device.begin_pass(kernels::pass_values(1))),
           stream_(stream),
           rows_(rows),
           columns_(columns),
           slots_(stream == ElementwiseKind::dropout ? std::max<std::int64_t>(1, cold_floats / (rows * columns)) : 1),
-          a_(values(slots_ * rows * columns)),
-          bits_(random_bits(rows * columns)),
-          sums_(static_cast<std::size_t>(columns)),
-          label_(static_cast<std::size_t>(rows)),
-          subset_(static_cast<std::size_t>(rows), std::uint8_t{1}) {
+          a_(values(device, slots_ * rows * columns)),
+          bits_(random_bits(device, rows * columns)),
+          sums_(device, columns),
+          label_(device, rows),
+          subset_(device, rows, std::uint8_t{1}),
+          correct_(device, 3) {
         if (stream == ElementwiseKind::copy || stream == ElementwiseKind::dropout ||
             stream == ElementwiseKind::update) {
-            b_ = values(slots_ * rows * columns);
+            b_ = values(device, slots_ * rows * columns);
         }
         if (stream == ElementwiseKind::update) {
-            m1_ = Array<float>(rows * columns);
-            m2_ = Array<float>(rows * columns);
+            m1_ = Array<float>(device, rows * columns);
+            m2_ = Array<float>(device, rows * columns);
         }
     }
 
@@ -88,7 +88,7 @@ public:
         const kernels::DropoutKey keep{};
         kernels::DropoutKey drop{};
         drop.probability = drop_probability;
-        drop.pass = &pass_;
+        drop.pass = pass_;
         switch (stream_) {
             case ElementwiseKind::copy: return table_.copy(a, second());
             case ElementwiseKind::activate: return table_.activate(a, nullptr, Activation::relu, keep, nullptr);
@@ -98,7 +98,7 @@ public:
             case ElementwiseKind::apply_mask: return table_.apply_mask(a, bits_.data(), 1.0F);
             case ElementwiseKind::column_sum: return table_.column_sum(a, sums_.data());
             case ElementwiseKind::loss: break;  // by rows and columns, not by bytes
-            case ElementwiseKind::score: return table_.count_correct(a, label_.data(), subset_.data(), correct_);
+            case ElementwiseKind::score: return table_.count_correct(a, label_.data(), subset_.data(), correct_.data());
             case ElementwiseKind::update: return update();
             // Measured in edges.cpp, heads.cpp and norms.cpp.
             case ElementwiseKind::edge_softmax:
@@ -124,11 +124,11 @@ private:
     void advance() { slot_ = (slot_ + 1) % slots_; }
     void update() {
         table_.update(Optimiser::adam, a_.data(), b_.data(), m1_.data(), m2_.data(),
-                      static_cast<std::int64_t>(a_.size()), {.pass = &pass_});
+                      static_cast<std::int64_t>(a_.size()), {.pass = pass_});
     }
 
-    const kernels::PassValues pass_ = kernels::pass_values(1);
     const kernels::Table& table_;
+    const kernels::PassValues* pass_;
     ElementwiseKind stream_;
     std::int64_t rows_;
     std::int64_t columns_;
@@ -139,23 +139,23 @@ private:
     Array<float> m1_;
     Array<float> m2_;
     Array<std::uint8_t> bits_;
-    std::vector<float> sums_;
-    std::vector<std::int32_t> label_;
-    std::vector<std::uint8_t> subset_;
-    double correct_[3]{};
+    Array<float> sums_;
+    Array<std::int32_t> label_;
+    Array<std::uint8_t> subset_;
+    Array<double> correct_;
 };
 
 }  // namespace
 
 Sample measure_loss(const Setting& setting, std::int64_t rows, std::int64_t columns) {
-    const Array<float> logits = values(rows * columns);
-    const std::vector<std::int32_t> label(static_cast<std::size_t>(rows));
-    const std::vector<std::uint8_t> split(static_cast<std::size_t>(rows), kernels::training_split);
+    const Array<float> logits = values(setting.device, rows * columns);
+    const Array<std::int32_t> label(setting.device, rows);
+    const Array<std::uint8_t> split(setting.device, rows, kernels::training_split);
+    const Array<double> loss(setting.device, 1);
     const double scale = 1.0 / static_cast<double>(rows);
-    double loss = 0;
     return {"loss", {rows, columns}, seconds_together(setting, [&] {
-                setting.kernels.softmax_cross_entropy({logits.data(), rows, columns, columns},
-                                                      {label.data(), split.data(), scale}, &loss);
+                setting.kernels().softmax_cross_entropy({logits.data(), rows, columns, columns},
+                                                        {label.data(), split.data(), scale}, loss.data());
             })};
 }
 
@@ -164,7 +164,7 @@ Sample measure_stream(const Setting& setting, ElementwiseKind stream, std::int64
     const auto rows =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(bytes) / kind.bytes_per_row));
     constexpr std::int64_t enough = 64 << 20;
-    Pass pass(setting.kernels, stream, rows, kind.columns, std::min(enough, cold_bytes) / 4);
+    Pass pass(setting.device, stream, rows, kind.columns, std::min(enough, cold_bytes) / 4);
     const auto counted = static_cast<std::int64_t>(static_cast<double>(rows) * kind.bytes_per_row);
     return {kind.name, {counted}, seconds_together(setting, [&] { pass.run(); })};
 }

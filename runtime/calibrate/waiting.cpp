@@ -16,7 +16,8 @@ constexpr double microsecond = 1e-6;
 // Copies again and again, as often as the slowest rank needs for so many seconds.
 class Copying {
 public:
-    Copying(const Setting& setting, double seconds) : table_(setting.kernels), from_(floats, 1.0F), to_(floats) {
+    Copying(const Setting& setting, double seconds)
+        : table_(setting.kernels()), from_(setting.device, floats, 1.0F), to_(setting.device, floats) {
         const double once = measure::median(seconds_together(setting, [&] { copy(); }));
         times_ = std::max(1, static_cast<int>(seconds / once));
     }
@@ -40,7 +41,7 @@ private:
 
 void measure_waiting(const Setting& setting, std::int64_t microseconds, std::vector<Sample>& samples) {
     Copying work(setting, microsecond * static_cast<double>(microseconds));
-    const auto sum = make_collective("all_reduce", setting.comm, setting.kernels, sum_bytes * setting.comm.size());
+    const auto sum = make_collective("all_reduce", setting.comm, setting.device, sum_bytes * setting.comm.size());
     sum->check();
     const std::vector<std::int64_t> at{microseconds};
     samples.push_back({"waiting.work", at, seconds_together(setting, [&] { work.run(); })});

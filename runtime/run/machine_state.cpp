@@ -39,7 +39,8 @@ std::optional<ProbeFigures> probe_state(const Shared& shared, comm::Communicator
     const calibrate::Nodes nodes = calibrate::find_nodes(comm, 0);
     const bool differs = !is_host_of(reference) || nodes.ranks_per_node() != shared.plan.machine.ranks_per_node;
     if (comm::control_max(comm, differs ? 1.0 : 0.0) > 0) return std::nullopt;
-    const calibrate::Setting setting{comm, clock, kernels::cpu_table(), calibrate::probe_effort};
+    const auto processor = kernels::host_device(kernels::cpu_table());
+    const calibrate::Setting setting{comm, clock, *processor, calibrate::probe_effort};
     return calibrate::Probe(setting, nodes, reference.middle.largest_bytes).measure();
 }
 

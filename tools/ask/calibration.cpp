@@ -38,6 +38,8 @@ std::string mpi_text() {
 #endif
 }
 
+std::string kernels_text(const std::string& table) { return fmt::format("gnnplan {}, {}", version(), table); }
+
 KeptCalibration read_kept(const std::string& file, const ProfileFingerprint& here) {
     KeptCalibration kept = io::read_calibration(file);
     if (kept.profile.fingerprint) kept.stale = stale_reasons(*kept.profile.fingerprint, here);
@@ -58,14 +60,14 @@ std::size_t measurements_worth_keeping(const std::string& file) {
 
 }  // namespace
 
-ProfileFingerprint fingerprint_here(bool with_mpi) {
+ProfileFingerprint fingerprint_here(bool with_mpi, const std::string& table) {
     ProfileFingerprint here;
     here.cpu = catalog::read_host().cpu_model;
     // Not those of this process: mpirun gives each rank its own.
     here.cores = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     if (with_mpi) here.mpi = mpi_text();
     // Products are our own, and change with the version.
-    here.kernels = fmt::format("gnnplan {}, {}", version(), kernels::cpu_table().name);
+    here.kernels = kernels_text(table.empty() ? kernels::cpu_table().name : table);
     here.compiler = compiler;
     here.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     return here;
@@ -76,9 +78,13 @@ std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const Pro
     const auto compare = [&](const char* what, const std::string& before, const std::string& after) {
         if (before != after) reasons.push_back(fmt::format("{}: {} then, {} now", what, before, after));
     };
+    if (!then.mpi.empty()) compare("MPI", then.mpi, now.mpi);
+    if (then.device) {
+        compare("the kernels", then.kernels, kernels_text(io::device_machine));
+        return reasons;
+    }
     compare("the CPU", then.cpu, now.cpu);
     compare("the number of cores", std::to_string(then.cores), std::to_string(now.cores));
-    if (!then.mpi.empty()) compare("MPI", then.mpi, now.mpi);
     compare("the kernels", then.kernels, now.kernels);
     compare("the compiler", then.compiler, now.compiler);
     return reasons;

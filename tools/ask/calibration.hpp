@@ -13,16 +13,18 @@
 namespace gnnplan::tools {
 
 // The fingerprint that a calibration made now would have on this machine, with this build; `with_mpi`: between MPI
-// ranks.
-ProfileFingerprint fingerprint_here(bool with_mpi);
+// ranks. `table` names the kernels; "" are those of this machine's processor.
+ProfileFingerprint fingerprint_here(bool with_mpi, const std::string& table = {});
 
-// The changes since a calibration was made, in words; empty: none. MPI counts where it was measured with.
+// The changes since a calibration was made, in words; empty: none. MPI counts where it was measured with. Where devices
+// such as GPUs were measured, it may be asked elsewhere: neither processor nor devices are compared.
 std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const ProfileFingerprint& now);
 
 using io::calibration_date;
 using io::calibration_for;
 using io::calibration_kind;
 using io::calibration_ranks;
+using io::device_calibration_for;
 using io::KeptCalibration;
 
 // All that are kept, by ranks, with what has changed since.

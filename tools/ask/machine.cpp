@@ -26,11 +26,36 @@ void set_ranks_per_node(Machine& machine, int ranks) {
     machine.ranks_per_node = ranks;
 }
 
+// With notes where it is stale, old, or was measured beside other programs.
+ChosenMachine machine_of(const KeptCalibration& kept, std::vector<std::string> notes) {
+    const char* again = kept.profile.machine.accelerators ? "`calibrate/backend cuda`" : "`calibrate/`";
+    if (!kept.stale.empty()) {
+        notes.push_back(fmt::format("warning: the calibration of this machine is stale: {} (run {})",
+                                    fmt::join(kept.stale, "; "), again));
+    } else if (const std::int64_t days = days_since(calibration_date(kept.profile)); days > old_days) {
+        notes.push_back(fmt::format("note: the calibration of this machine is {} days old (run {})", days, again));
+    }
+    const auto& calibration = kept.profile.machine.calibration;
+    if (calibration && calibration->busy > 0) {
+        notes.push_back(
+            fmt::format("note: other programs took {:.0f} % of the cores while this machine was calibrated (run {} "
+                        "when it is quiet)",
+                        100 * calibration->busy, again));
+    }
+    return {kept.profile.machine, std::move(notes), false};
+}
+
+ChosenMachine machine_of_devices(std::int64_t ranks) {
+    KeptCalibrations kept = kept_calibrations();
+    return machine_of(device_calibration_for(ranks, kept.all), std::move(kept.warnings));
+}
+
 }  // namespace
 
 ChosenMachine load_machine(const std::string& name_or_file, std::int64_t ranks, std::optional<int> ranks_per_node) {
-    ChosenMachine chosen =
-        name_or_file.empty() ? default_machine(ranks) : ChosenMachine{find_machine(name_or_file), {}, false};
+    ChosenMachine chosen = name_or_file.empty()                 ? default_machine(ranks)
+                           : name_or_file == io::device_machine ? machine_of_devices(ranks)
+                                                                : ChosenMachine{find_machine(name_or_file), {}, false};
     if (ranks_per_node) set_ranks_per_node(chosen.machine, *ranks_per_node);
     return chosen;
 }
@@ -38,25 +63,8 @@ ChosenMachine load_machine(const std::string& name_or_file, std::int64_t ranks, 
 ChosenMachine default_machine(std::int64_t ranks) {
     KeptCalibrations kept = kept_calibrations();
     const KeptCalibration* chosen = calibration_for(ranks, kept.all);
-    ChosenMachine found{chosen == nullptr ? catalog::find_machine(built_in) : chosen->profile.machine,
-                        std::move(kept.warnings), false};
-    found.built_in = chosen == nullptr;
-    if (chosen == nullptr) return found;
-    if (!chosen->stale.empty()) {
-        found.notes.push_back(fmt::format("warning: the calibration of this machine is stale: {} (run `calibrate/`)",
-                                          fmt::join(chosen->stale, "; ")));
-    } else if (const std::int64_t days = days_since(calibration_date(chosen->profile)); days > old_days) {
-        found.notes.push_back(
-            fmt::format("note: the calibration of this machine is {} days old (run `calibrate/`)", days));
-    }
-    const auto& calibration = chosen->profile.machine.calibration;
-    if (calibration && calibration->busy > 0) {
-        found.notes.push_back(
-            fmt::format("note: other programs took {:.0f} % of the cores while this machine was calibrated (run "
-                        "`calibrate/` when it is quiet)",
-                        100 * calibration->busy));
-    }
-    return found;
+    if (chosen != nullptr) return machine_of(*chosen, std::move(kept.warnings));
+    return {catalog::find_machine(built_in), std::move(kept.warnings), true};
 }
 
 std::vector<std::string> node_notes(const Machine& machine, const std::vector<std::int64_t>& ranks) {

@@ -17,9 +17,9 @@ struct ChosenMachine {
     bool built_in = false;  // nobody named a machine, and none was calibrated
 };
 
-// A preset's name or the file of a profile; "" for default_machine(ranks). `ranks_per_node` ranks share a node, each
-// with the memory and the rates that the profile gives a rank; unset: as many as in the profile. Throws Error{usage}
-// where the profile was measured with another number, on which its rates depend.
+// A preset's name or the file of a profile; "" for default_machine(ranks), "cuda" for this machine's GPUs.
+// `ranks_per_node` ranks share a node, each with the memory and the rates that the profile gives a rank; unset: as many
+// as in the profile. Throws Error{usage} where the profile was measured with another number, on which its rates depend.
 ChosenMachine load_machine(const std::string& name_or_file, std::int64_t ranks,
                            std::optional<int> ranks_per_node = std::nullopt);
 

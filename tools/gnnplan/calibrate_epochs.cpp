@@ -1,7 +1,6 @@
 #include "tools/gnnplan/calibrate_epochs.hpp"
 
 #include "planner/calibrate/learn.hpp"
-#include "planner/catalog/machines.hpp"
 #include "runtime/blocks/graph_counts.hpp"
 #include "runtime/comm/self.hpp"
 #include "runtime/data/dataset.hpp"
@@ -32,7 +31,7 @@ constexpr data::RmatOptions uniform{.a = 0.25, .b = 0.25, .c = 0.25, .d = 0.25};
 
 Drawn drawn(const char* name, data::RmatOptions graph, std::int64_t vertices, std::int64_t degree, ModelRecord model,
             std::int64_t largest) {
-    graph.vertices = std::clamp<std::int64_t>(largest / 4 / model.widths.front(), 1, vertices);
+    graph.vertices = std::clamp(largest / 4 / model.widths.front(), model.widths.back(), vertices);
     graph.nonzeros = degree * graph.vertices;
     graph.seed = 7;
     return {name, graph, models::with_defaults(std::move(model))};
@@ -143,59 +142,59 @@ std::vector<std::size_t> different_ones(const std::vector<Candidate>& candidates
     return chosen;
 }
 
-train::TrainOptions training(const calibrate::Setting& setting, int threads, std::int64_t epochs) {
+train::TrainOptions training(const TrainingRanks& ranks, std::int64_t epochs) {
     train::TrainOptions options;
-    options.threads = threads;
+    options.threads = ranks.threads;
     options.epochs = epochs;
     options.eval_every = 0;
     options.autotune = 0;
-    options.device = [&setting] { return kernels::host_device(setting.kernels); };
+    options.device = ranks.device;
+    options.communicator = ranks.communicator;
     return options;
 }
 
 // Drops features where the plan lets them vary, as it was predicted.
-RunReport train_plan(const calibrate::Setting& setting, const Plan& plan, const data::Dataset& dataset) {
+RunReport train_plan(const TrainingRanks& ranks, const Plan& plan, const data::Dataset& dataset) {
     constexpr std::int64_t epochs = 8;
     constexpr double dropout = 0.5;
-    train::TrainOptions options = training(setting, plan.machine.calibration->threads.value_or(1), epochs);
+    train::TrainOptions options = training(ranks, epochs);
     options.dropout = dropout;
     options.input_dropout = plan.candidates.front().configuration.constant_input ? 0 : dropout;
-    return train::train(setting.comm, plan, dataset, options, {}, setting.clock);
+    return train::train(ranks.hosts, plan, dataset, options, {}, ranks.clock);
 }
 
 }  // namespace
 
-Sample measure_step(const calibrate::Setting& setting, int threads) {
+Sample measure_step(const TrainingRanks& ranks, const Machine& machine) {
     const data::Dataset dataset = tiny_graph();
     const data::GraphCounts counts(dataset.graph(), dataset.subset());
     ModelRecord model;
     model.widths = {dataset.features(), 4, dataset.classes()};
     const Problem problem = problem_of(dataset, counts, model, 1);
-    const Plan plan = plan_of(problem, catalog::find_machine("cpu-node"), {}, dataset).value();
+    const Plan plan = plan_of(problem, machine, {}, dataset).value();
     const auto steps = std::ranges::count(plan.candidates.front().schedule.steps, Phase::epoch, &Step::phase);
     constexpr std::int64_t epochs = 500;
     comm::SelfCommunicator self;
-    setting.comm.barrier();
-    const RunReport report = train::train(self, plan, dataset, training(setting, threads, epochs), {}, setting.clock);
+    ranks.hosts.barrier();
+    const RunReport report = train::train(self, plan, dataset, training(ranks, epochs), {}, ranks.clock);
     const double seconds = report.measured.epoch_seconds / static_cast<double>(steps);
-    return {"step", {steps}, {comm::control_max(setting.comm, seconds)}};
+    return {"step", {steps}, {comm::control_max(ranks.hosts, seconds)}};
 }
 
-std::vector<EpochStep> measure_epochs(const calibrate::Setting& setting, const Machine& machine,
-                                      const EpochScope& scope) {
+std::vector<EpochStep> measure_epochs(const TrainingRanks& ranks, const Machine& machine, const EpochScope& scope) {
     std::vector<EpochStep> steps;
     int run = 0;
     for (const Drawn& each : drawn_problems(scope)) {
         const data::Dataset dataset = dataset_of(each);
         const data::GraphCounts counts(dataset.graph(), dataset.subset());
-        const Problem problem = problem_of(dataset, counts, each.model, setting.comm.size());
-        for (const SelectOptions& options : kinds_of_plans(each.model.widths.size() - 1, setting.comm.size())) {
+        const Problem problem = problem_of(dataset, counts, each.model, ranks.hosts.size());
+        for (const SelectOptions& options : kinds_of_plans(each.model.widths.size() - 1, ranks.hosts.size())) {
             std::optional<Plan> plan = plan_of(problem, machine, options, dataset);
             if (!plan) continue;
             const std::vector<Candidate> candidates = std::exchange(plan->candidates, {});
             for (const std::size_t i : different_ones(candidates)) {
                 plan->candidates = {candidates[i]};
-                std::ranges::move(calibrate::epoch_steps(machine, train_plan(setting, *plan, dataset), each.name, run),
+                std::ranges::move(calibrate::epoch_steps(machine, train_plan(ranks, *plan, dataset), each.name, run),
                                   std::back_inserter(steps));
                 ++run;
             }

@@ -124,10 +124,10 @@ std::string loading_line(const std::optional<LoadingCost>& loading) {
         nanoseconds(loading->row_seconds_per_nonzero), nanoseconds(loading->cut_seconds_per_nonzero));
 }
 
-double read_rate(const Profile& profile) {
+std::string reading_line(const Profile& profile) {
     const auto read = std::ranges::find(profile.samples, "read", &Sample::what);
-    if (read == profile.samples.end()) return 0;
-    return static_cast<double>(read->at[0]) / calibrate::median(read->seconds);
+    if (read == profile.samples.end()) return "";
+    return "reading  " + rate(static_cast<double>(read->at[0]) / calibrate::median(read->seconds)) + " GB/s\n";
 }
 
 constexpr double live_interval = 0.1;  // seconds
@@ -150,11 +150,11 @@ std::string calibration_text(const Profile& profile, bool color) {
     const Calibration& calibration = *machine.calibration;
     return fmt::format(
         "machine  {}\nsource   {}\nnode     {} ranks, {} each\n\n{}\n{}\n{}\n{}\n"
-        "{}reading  {} GB/s\nstep     {} of overhead\n{}\n{}{}",
+        "{}{}step     {} of overhead\n{}\n{}{}",
         machine.name, machine.source, machine.ranks_per_node, format_memory(machine.memory_per_rank),
         gather_table(calibration.gather, color), gemm_table(calibration.gemm, color),
         stream_table(calibration.streams, calibration.loss, color), link_table(machine, color),
-        loading_line(calibration.loading), rate(read_rate(profile)), format_seconds(machine.step_seconds),
+        loading_line(calibration.loading), reading_line(profile), format_seconds(machine.step_seconds),
         overlap_line(calibration), corrections_text(calibration, color),
         calibration.corrections.empty() ? "" : epoch_errors_line(calibration));
 }

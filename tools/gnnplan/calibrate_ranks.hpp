@@ -1,6 +1,7 @@
 // What every rank of a calibration does: it measures, trains on drawn graphs, and fits a profile.
 #pragma once
 
+#include "kernels/backend.hpp"
 #include "runtime/calibrate/load.hpp"
 #include "runtime/comm/communicator.hpp"
 
@@ -21,7 +22,9 @@ struct CalibrateOptions {
     std::int64_t threads = 1;
     std::string bind = "on";
     std::optional<std::int64_t> ranks_per_node;  // by the names of the hosts
-    std::int64_t largest = std::int64_t{256} << 20;
+    std::int64_t largest = 0;                    // bytes of an operand or message; 0: as much as usual
+    std::string backend = "cpu";
+    std::string device_exchange = "auto";
     std::optional<double> seconds;
     std::vector<std::string> from;  // reports of runs to learn from, in place of measuring
     bool json = false;
@@ -34,6 +37,7 @@ struct Calibrated {
 };
 
 // Collective; the same on every rank. `with_mpi`: the ranks are processes.
-Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& options, bool with_mpi);
+Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& options, const kernels::Backend& backend,
+                           bool with_mpi);
 
 }  // namespace gnnplan::tools

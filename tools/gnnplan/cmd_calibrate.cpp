@@ -1,10 +1,12 @@
 // gnnplan calibrate: measures this machine, fits a profile to it and keeps it.
 //
 // Reading guide: calibrate() is what every rank does; run_in_process() and run_under_mpi() start the ranks.
+#include "kernels/backend.hpp"
 #include "planner/catalog/host.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/profile.hpp"
 #include "runtime/calibrate/calibrate.hpp"
+#include "runtime/comm/device_exchange.hpp"
 #include "runtime/comm/launch.hpp"
 #include "runtime/comm/threads.hpp"
 #ifdef GNNPLAN_HAVE_MPI
@@ -71,15 +73,31 @@ int exit_code(const CalibrateOptions& options, const calibrate::Load& load) {
     return sound(options, load) ? 0 : static_cast<int>(ErrorCode::answer_no);
 }
 
+// The ranks of a machine take its devices in turn: after the last one comes the first again.
+std::int64_t devices(const kernels::Backend& backend) {
+    const std::string first = backend.device_name(0);
+    int count = 1;
+    while (backend.device_name(count) != first) ++count;
+    return count;
+}
+
+void check_exchange(const CalibrateOptions& options) {
+    if (options.device_exchange == "auto" || options.backend != "cpu") return;
+    throw Error(ErrorCode::usage, "chooses how GPUs exchange, and this is --backend cpu", "--exchange");
+}
+
 int run_in_process(const Context& context, const CalibrateOptions& options) {
     comm::refuse_lone_rank(fingerprint_here(true).mpi);
     check_output(options);
+    const kernels::Backend backend = kernels::open_backend(options.backend);
     const int cores = catalog::read_host().cores;
-    const auto ranks = static_cast<int>(options.ranks.value_or(std::max<std::int64_t>(1, cores / options.threads)));
+    const std::int64_t usual =
+        backend.host_memory ? std::max<std::int64_t>(1, cores / options.threads) : devices(backend);
+    const auto ranks = static_cast<int>(options.ranks.value_or(usual));
     if (!options.force) check_threads(ranks, static_cast<int>(options.threads), cores);
     Calibrated calibrated;
     comm::run_ranks(ranks, [&](comm::Communicator& comm) {
-        Calibrated measured = calibrate_ranks(comm, options, false);
+        Calibrated measured = calibrate_ranks(comm, options, backend, false);
         if (comm.rank() == 0) calibrated = std::move(measured);
     });
     report(context, options, calibrated);
@@ -101,11 +119,13 @@ int run_under_mpi(const Context& context, const CalibrateOptions& options) {
     const bool speaks = world.rank() == 0;
     try {
         return mpi.run_or_abort(say_error_of_rank, [&] {
+            kernels::Backend backend;
             comm::agree(world, [&] {
+                backend = kernels::open_backend(options.backend);
                 if (options.ranks) throw Error(ErrorCode::usage, "mpirun says how many ranks there are", "--ranks");
                 if (speaks) check_output(options);
             });
-            const Calibrated calibrated = calibrate_ranks(world, options, true);
+            const Calibrated calibrated = calibrate_ranks(world, options, backend, true);
             comm::agree(world, [&] {
                 if (speaks) report(context, options, calibrated);
             });
@@ -144,6 +164,7 @@ int learn(const Context& context, const CalibrateOptions& options) {
 
 int run_calibrate(const Context& context, const CalibrateOptions& options) {
     if (!options.from.empty()) return learn(context, options);
+    check_exchange(options);
     return comm::launched_by_mpi() ? run_under_mpi(context, options) : run_in_process(context, options);
 }
 
@@ -152,8 +173,23 @@ void add_from(CLI::App& command, CalibrateOptions& options) {
                                            "Measure nothing: let the kept calibration that runs were predicted with "
                                            "learn from their reports (gnnrun --report)");
     from->type_name("REPORT");
-    for (const char* other : {"--quick", "--force", "--ranks", "--threads", "--ranks-per-node", "--largest"})
+    for (const char* other :
+         {"--quick", "--force", "--ranks", "--threads", "--ranks-per-node", "--largest", "--backend", "--exchange"})
         from->excludes(other);
+}
+
+void add_devices(CLI::App& command, CalibrateOptions& options) {
+    command
+        .add_option(
+            "--backend", options.backend,
+            "Measure the processor (cpu) or this machine's GPUs (cuda); plans use the latter with --machine cuda")
+        ->check(CLI::IsMember({"cpu", "cuda"}))
+        ->type_name("NAME");
+    command
+        .add_option("--exchange", options.device_exchange,
+                    "With --backend cuda, how GPUs exchange, as in gnnrun: auto, nccl, peers or staged")
+        ->check(CLI::IsMember(comm::device_exchanges()))
+        ->type_name("WAY");
 }
 
 }  // namespace
@@ -174,14 +210,15 @@ void add_calibrate(CLI::App& root, Context& context) {
                     "and without, in the user's cache folder (gnnplan machines)")
         ->type_name("FILE");
     add_count(command, "--ranks", options->ranks,
-              "Ranks that measure at the same time, as threads; default: one per core. Not under mpirun",
+              "Ranks that measure at the same time, as threads; default: one per core, or GPU. Not under mpirun",
               {1, max_ranks});
     add_count(command, "--threads", options->threads, "How many threads each rank has", {1, max_ranks});
     add_bind(command, options->bind);
     add_count(command, "--ranks-per-node", options->ranks_per_node,
               "Take so many consecutive ranks for a node; default: ranks on hosts of one name are one", {1, max_ranks});
     add_size(command, "--largest", options->largest,
-             "Measure no operand and no message larger than this; default: 256MiB");
+             "Measure no operand and no message larger than this; default: 256MiB, with --backend cuda 2GiB");
+    add_devices(command, *options);
     const auto take_seconds = [options](const double& seconds) {
         if (!(seconds >= 0 && seconds <= 60)) throw CLI::ValidationError("--seconds", "must be from 0 to 60");
         options->seconds = seconds;

@@ -145,7 +145,8 @@ int list_calibrations(const Context& context, const ListOptions& options) {
     for (const KeptCalibration& k : kept) {
         const auto& calibration = k.profile.machine.calibration;
         const std::string reason = holds(k);
-        table.add({calibration_kind(k.profile), calibration_ranks(k.profile), calibration_date(k.profile),
+        const std::string where = k.profile.machine.accelerators ? ", on GPUs" : "";
+        table.add({calibration_kind(k.profile), calibration_ranks(k.profile) + where, calibration_date(k.profile),
                    std::to_string(k.profile.samples.size()),
                    calibration ? fmt::format("{:.1f} %", 100 * calibration->error_median) : "-",
                    reason.substr(0, reason.find(':'))});

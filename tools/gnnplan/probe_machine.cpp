@@ -24,6 +24,10 @@ namespace gnnplan::tools {
 namespace {
 
 void check_comparable(const Machine& machine, const ProfileFingerprint& here) {
+    if (machine.measured && machine.accelerators) {
+        throw Error(ErrorCode::usage, fmt::format("the profile {} is of GPUs, and processors are probed", machine.name),
+                    "--probe", "leave it out, or measure again: gnnplan calibrate --backend cuda");
+    }
     const auto reference = machine.calibration ? machine.calibration->probe : std::nullopt;
     if (!machine.measured || !reference) {
         throw Error(ErrorCode::usage,
@@ -93,7 +97,8 @@ ProbedHere probe_here(int ranks, int threads, std::int64_t largest) {
         place::bind_threads(comm, threads);
         measure::SteadyClock own;
         const calibrate::Nodes nodes = calibrate::find_nodes(comm, 0);
-        calibrate::Probe probe({comm, own, kernels::cpu_table(), calibrate::probe_effort}, nodes, largest);
+        const auto processor = kernels::host_device(kernels::cpu_table());
+        calibrate::Probe probe({comm, own, *processor, calibrate::probe_effort}, nodes, largest);
         const ProbeFigures figures = probe.measure();
         if (comm.rank() == 0) probed.figures = figures;
     });

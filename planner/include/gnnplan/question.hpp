@@ -28,7 +28,8 @@ void add_plan_without_maps(Selection& selection, Problem problem, const Machine&
 
 // The machine that `gnnplan plan --machine` takes: the file of a profile, or a preset's name, e.g. "a6000x8". "" is the
 // machine that plans are made for when none is named: calibrated(ranks), and "cpu-node" where nothing was measured.
-// Throws Error{missing_input} where there is neither file nor preset, and Error{data} where the file is no profile.
+// "cuda" is the calibration of this machine's GPUs. Throws Error{missing_input} where there is neither file nor preset,
+// or no such calibration, and Error{data} where the file is no profile.
 Machine find_machine(const std::string& name_or_file, int ranks = 1);
 
 }  // namespace gnnplan

@@ -8,6 +8,7 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <gnnplan/io.hpp>
+#include <gnnplan/question.hpp>
 
 #include <sys/stat.h>
 
@@ -32,8 +33,9 @@ protected:
             unsetenv("XDG_CACHE_HOME");
         }
     }
-    void keep(int ranks, int threads) {
+    void keep(int ranks, int threads, bool accelerators = false) {
         Profile profile = test::sample_profile();
+        profile.machine.accelerators = accelerators;
         profile.machine.ranks_per_node = ranks;
         profile.fingerprint->threads = threads;
         write_file_atomically(kept_folder() / calibration_file(profile), write_profile(profile));
@@ -66,6 +68,18 @@ TEST_F(Calibrations, OfSoManyThreadsOnly) {
     EXPECT_EQ(calibrated(2, 1)->ranks_per_node, 2);
     EXPECT_EQ(calibrated(2, 2)->ranks_per_node, 4);
     EXPECT_FALSE(calibrated(2, 3));
+}
+
+TEST_F(Calibrations, OfGpusOnlyWhereTheyAreAskedFor) {
+    test::expect_error([] { find_machine("cuda", 2); }, ErrorCode::missing_input,
+                       "no calibration of this machine's GPUs");
+    keep(2, 1);
+    EXPECT_THROW(find_machine("cuda", 2), Error);
+    keep(4, 1, true);
+    EXPECT_EQ(calibrated(4)->ranks_per_node, 2);
+    EXPECT_EQ(find_machine("cuda", 2).ranks_per_node, 4);
+    EXPECT_TRUE(find_machine("cuda", 2).accelerators);
+    EXPECT_EQ(read_calibrations().kept.size(), 2U) << "each has a file of its own";
 }
 
 TEST_F(Calibrations, WhatCannotBeReadIsNamedAndNotUsed) {

@@ -17,11 +17,11 @@ using ::testing::ElementsAre;
 TEST(Collectives, AreRightAgainAndAgain) {
     for (const int ranks : {1, 2, 3}) {
         comm::run_ranks(ranks, [](comm::Communicator& comm) {
+            const auto device = kernels::host_device(kernels::reference_table());
             for (const char* kind : {"exchange", "broadcast", "all_reduce", "reduce_scatter", "redistribute"}) {
                 for (const std::int64_t bytes : {0, 64, 4096 * 3 + 12}) {
                     for (const std::int64_t cold_bytes : {0, 1 << 16}) {
-                        const auto collective =
-                            make_collective(kind, comm, kernels::reference_table(), bytes, cold_bytes);
+                        const auto collective = make_collective(kind, comm, *device, bytes, cold_bytes);
                         collective->check();
                         for (int i = 0; i < 3; ++i) collective->run();
                         collective->check();
@@ -33,7 +33,8 @@ TEST(Collectives, AreRightAgainAndAgain) {
 }
 
 TEST(Collectives, ColdBuffersAreOthersEachTime) {
-    Slots<float> slots(100, 1 << 20);
+    const auto device = kernels::host_device(kernels::reference_table());
+    Slots<float> slots(*device, 100, 1 << 20);
     std::set<const float*> seen;
     const std::size_t all = (1 << 20) / 4096 + 1;
     for (std::size_t i = 0; i < all; ++i) {
@@ -42,7 +43,7 @@ TEST(Collectives, ColdBuffersAreOthersEachTime) {
         slots.advance();
     }
     EXPECT_EQ(seen.size(), all);
-    Slots<float> hot(100, 0);
+    Slots<float> hot(*device, 100, 0);
     const float* first = hot.current().data();
     hot.advance();
     EXPECT_EQ(hot.current().data(), first);

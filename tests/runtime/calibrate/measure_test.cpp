@@ -3,6 +3,7 @@
 #include "runtime/calibrate/random_matrix.hpp"
 #include "runtime/comm/self.hpp"
 #include "runtime/comm/threads.hpp"
+#include "tests/support/emulated_device.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +36,8 @@ TEST(Timing, IsTheMedianOverBatches) {
     int runs = 0;
     // Every fourth run takes ten times as long.
     const auto work = [&] { clock.pass(++runs % 4 == 0 ? 1.0 : 0.1); };
-    const Setting setting{self, clock, kernels::reference_table(), {2.0, 3}};
+    const auto device = kernels::host_device(kernels::reference_table());
+    const Setting setting{self, clock, *device, {2.0, 3}};
     const std::vector<double> seconds = seconds_together(setting, work);
     EXPECT_THAT(seconds, ElementsAre(DoubleNear(0.1, 1e-9), DoubleNear(0.1, 1e-9), DoubleNear(0.1, 1e-9), ::testing::_,
                                      DoubleNear(1, 1e-9)));
@@ -45,7 +47,8 @@ TEST(Timing, IsTheMedianOverBatches) {
 TEST(Timing, KeepsToItsBudgetButForTheLeastRuns) {
     comm::SelfCommunicator self;
     ManualClock clock;
-    const Setting setting{self, clock, kernels::reference_table(), {1.0, 5}};
+    const auto device = kernels::host_device(kernels::reference_table());
+    const Setting setting{self, clock, *device, {1.0, 5}};
     seconds_together(setting, [&] { clock.pass(0.01); });
     EXPECT_NEAR(clock.now(), 1.0, 0.1);
     const double start = clock.now();
@@ -56,7 +59,8 @@ TEST(Timing, KeepsToItsBudgetButForTheLeastRuns) {
 TEST(Timing, LongRunsAreFewWhereTimeIsLimited) {
     comm::SelfCommunicator self;
     ManualClock clock;
-    const Setting setting{self, clock, kernels::reference_table(), {0.01, 15, 0.25}};
+    const auto device = kernels::host_device(kernels::reference_table());
+    const Setting setting{self, clock, *device, {0.01, 15, 0.25}};
     const auto work = [&] { clock.pass(0.1); };
     seconds_together(setting, work);
     EXPECT_NEAR(clock.now(), 0.1 * (2 + 3), 1e-9);
@@ -68,7 +72,8 @@ TEST(Timing, LongRunsAreFewWhereTimeIsLimited) {
 TEST(Timing, ShortRunsAreTimedInBatches) {
     comm::SelfCommunicator self;
     ManualClock clock;
-    const Setting setting{self, clock, kernels::reference_table(), {1e-3, 5}};
+    const auto device = kernels::host_device(kernels::reference_table());
+    const Setting setting{self, clock, *device, {1e-3, 5}};
     EXPECT_NEAR(seconds_together(setting, [&] { clock.pass(1e-8); })[0], 1e-8, 1e-12);
     EXPECT_NEAR(seconds_of_collective(setting, [&] { clock.pass(1e-8); })[0], 1e-8, 1e-12);
 }
@@ -76,7 +81,8 @@ TEST(Timing, ShortRunsAreTimedInBatches) {
 TEST(Timing, IsThatOfTheSlowestRank) {
     comm::run_ranks(3, [](comm::Communicator& comm) {
         ManualClock clock;
-        const Setting setting{comm, clock, kernels::reference_table(), {0.1, 5}};
+        const auto device = kernels::host_device(kernels::reference_table());
+        const Setting setting{comm, clock, *device, {0.1, 5}};
         const auto work = [&] { clock.pass(comm.rank() == 1 ? 0.03 : 0.01); };
         EXPECT_THAT(seconds_of_collective(setting, work), Each(DoubleNear(0.03, 1e-9)));
         EXPECT_THAT(seconds_together(setting, work), Each(DoubleNear(0.03, 1e-9)));
@@ -84,7 +90,8 @@ TEST(Timing, IsThatOfTheSlowestRank) {
 }
 
 TEST(RandomMatrix, IsUniformAndSorted) {
-    const RandomMatrix matrix(1000, 10, 8);
+    const auto device = kernels::host_device(kernels::reference_table());
+    const RandomMatrix matrix(*device, {1000, 10, 8});
     const kernels::Csr view = matrix.view();
     EXPECT_NEAR(static_cast<double>(view.nonzeros()), 8000, 4 * 8 * std::sqrt(1000.0)) << "four deviations";
     std::set<std::int64_t> lengths;
@@ -102,13 +109,14 @@ TEST(RandomMatrix, IsUniformAndSorted) {
 }
 
 TEST(RandomMatrix, HasRowsWithoutNonzerosWhereAsked) {
-    const RandomMatrix matrix(8000, 10, 2, 4);
+    const auto device = kernels::host_device(kernels::reference_table());
+    const RandomMatrix matrix(*device, {8000, 10, 2, 4});
     const kernels::Csr view = matrix.view();
     std::int64_t some = 0;
     for (std::int64_t i = 0; i < view.rows; ++i) some += view.row_start[i + 1] > view.row_start[i] ? 1 : 0;
     EXPECT_EQ(matrix.rows_with_nonzeros(), some);
     EXPECT_NEAR(static_cast<double>(some), 2000, 4 * std::sqrt(8000 * 0.25 * 0.75)) << "four deviations";
-    EXPECT_EQ(RandomMatrix(8000, 10, 2).rows_with_nonzeros(), 8000);
+    EXPECT_EQ(RandomRows(8000, 10, 2).rows_with_nonzeros, 8000);
 }
 
 Scope tiny_scope() {
@@ -127,7 +135,8 @@ std::map<std::string, int> count_by_name(const std::vector<Sample>& samples) {
 TEST(Calibration, MeasuresEverythingOnEveryRank) {
     comm::run_ranks(2, [](comm::Communicator& comm) {
         measure::SteadyClock clock;
-        const Setting setting{comm, clock, kernels::cpu_table(), {0, 1}};
+        const auto device = kernels::host_device(kernels::cpu_table());
+        const Setting setting{comm, clock, *device, {0, 1}};
         const Nodes nodes = find_nodes(comm, 0);
         std::size_t announced = 0;
         const auto [samples, points, left_out, pilots] =
@@ -170,10 +179,58 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
     });
 }
 
+// A second passes whenever somebody looks at it, so that nothing is repeated.
+class SecondsClock final : public measure::Clock {
+public:
+    double now() override { return ++now_; }
+
+private:
+    double now_ = 0;
+};
+
+// On a device whose memory only kernels touch, and whose work is done when somebody waits for it.
+TEST(Calibration, MeasuresWhatLiesInTheMemoryOfDevices) {
+    comm::SelfCommunicator self;
+    SecondsClock clock;
+    const auto device = testing::emulated_device();
+    const Setting setting{self, clock, *device, {0, 1}};
+    Scope scope = quick_device_scope(1 << 14);
+    scope.effort = setting.effort;
+    scope.limit = 0;
+    scope.widths = {16, 41};
+    scope.sides = {8, 40};
+    const Measured measured = measure_all(setting, find_nodes(self, 0), scope, [](const auto&, auto, auto) {});
+    std::map<std::string, int> counts = count_by_name(measured.samples);
+    EXPECT_EQ(counts["spmm"], 2 * (1 + 3 + 1));
+    EXPECT_EQ(counts["gemm.forward"], 4);
+    EXPECT_EQ(counts["program.attend.dropout"], 3 * 3);
+    EXPECT_EQ(counts["stream.norm_back"], 1);
+    EXPECT_EQ(counts["loss"], 5);
+    EXPECT_EQ(counts["load.cut"], 1);
+    EXPECT_EQ(counts["read"], 0) << "the processor reads the host's memory only";
+}
+
+TEST(Calibration, MeasuresMessagesBetweenDevices) {
+    comm::run_ranks(2, [](comm::Communicator& hosts) {
+        SecondsClock clock;
+        const auto device = testing::emulated_device();
+        const auto comm = testing::on_emulated_device(hosts, *device);
+        const Setting setting{*comm, clock, *device, {0, 1}};
+        std::vector<Sample> samples;
+        measure_messages(setting, find_nodes(*comm, 0), 4096, 1 << 14, samples);
+        measure_overlap(setting, 1, 4096, samples);
+        std::map<std::string, int> counts = count_by_name(samples);
+        for (const char* what : {"exchange", "all_reduce", "reduce_scatter", "redistribute"})
+            EXPECT_EQ(counts[what + std::string(".cold")], 1) << what;
+        EXPECT_EQ(counts["overlap.both"], 1);
+    });
+}
+
 TEST(Calibration, ARankToANodeHasOnlyLinksBetween) {
     comm::run_ranks(2, [](comm::Communicator& comm) {
         measure::SteadyClock clock;
-        const Setting setting{comm, clock, kernels::cpu_table(), {0, 1}};
+        const auto device = kernels::host_device(kernels::cpu_table());
+        const Setting setting{comm, clock, *device, {0, 1}};
         const Nodes nodes = find_nodes(comm, 1);
         std::vector<Sample> samples;
         measure_messages(setting, nodes, 4096, 1 << 16, samples);
@@ -185,7 +242,8 @@ TEST(Calibration, ARankToANodeHasOnlyLinksBetween) {
 TEST(Calibration, NodesMeasureOneRankAloneAndAllTogether) {
     comm::run_ranks(4, [](comm::Communicator& comm) {
         measure::SteadyClock clock;
-        const Setting setting{comm, clock, kernels::cpu_table(), {0, 1}};
+        const auto device = kernels::host_device(kernels::cpu_table());
+        const Setting setting{comm, clock, *device, {0, 1}};
         const Nodes nodes = find_nodes(comm, 2);
         const std::vector<std::vector<int>> firsts = {{2}, {}, {0}, {}};
         EXPECT_EQ(nodes.first_elsewhere(comm.rank()), firsts[static_cast<std::size_t>(comm.rank())]);
@@ -206,7 +264,8 @@ TEST(Calibration, NodesMeasureOneRankAloneAndAllTogether) {
 }
 
 TEST(Calibration, SizesKeepToTheLargest) {
-    for (const auto& scope : {quick_scope(1 << 20), full_scope(1 << 20)}) {
+    for (const auto& scope :
+         {quick_scope(1 << 20), full_scope(1 << 20), quick_device_scope(1 << 20), full_device_scope(1 << 20)}) {
         for (const auto* sizes : {&scope.windows, &scope.streams, &scope.messages}) {
             ASSERT_FALSE(sizes->empty());
             EXPECT_LE(sizes->back(), 1 << 20);

@@ -55,7 +55,8 @@ TEST(Pace, QuickStopsAtItsLimitButForWhatFitsNeed) {
     scope.effort = {0, 3};
     scope.pilot_every = 1e6;
     EXPECT_EQ(scope.limit, 60);
-    const Setting setting{self, clock, kernels::cpu_table(), scope.effort};
+    const auto device = kernels::host_device(kernels::cpu_table());
+    const Setting setting{self, clock, *device, scope.effort};
     const Nodes nodes = find_nodes(self, 0);
     const auto counts = [&](double limit) {
         scope.limit = limit;

@@ -105,7 +105,8 @@ TEST(Probe, MeasuresTheRatesOfTheSlowestRank) {
         KernelClock clock;
         start_machine(comm.rank() == 1 ? 2 : 1);
         const Nodes nodes = find_nodes(comm, 0);
-        Probe probe({comm, clock, fake_table(), {0, 3}}, nodes, 4 * mib);
+        const auto device = kernels::host_device(fake_table());
+        Probe probe({comm, clock, *device, {0, 3}}, nodes, 4 * mib);
         const ProbeFigures figures = probe.measure();
         EXPECT_EQ(figures.largest_bytes, 4 * mib);
         EXPECT_NEAR(figures.gemm_flops_per_second, gemm_rate / 2, 5e-3 * gemm_rate);
@@ -122,7 +123,8 @@ TEST(Probe, AloneHasNoLinks) {
     KernelClock clock;
     start_machine(1);
     const Nodes nodes = find_nodes(self, 0);
-    const ProbeFigures figures = Probe({self, clock, fake_table(), {0, 3}}, nodes, 4 * mib).measure();
+    const auto device = kernels::host_device(fake_table());
+    const ProbeFigures figures = Probe({self, clock, *device, {0, 3}}, nodes, 4 * mib).measure();
     EXPECT_NEAR(figures.copy_bytes_per_second, copy_rate, 5e-3 * copy_rate);
     EXPECT_FALSE(figures.exchange_bytes_per_second);
 }
@@ -131,7 +133,8 @@ TEST(Probe, ARankToANodeHasOnlyLinksBetween) {
     comm::run_ranks(2, [](comm::Communicator& comm) {
         measure::SteadyClock clock;
         const Nodes nodes = find_nodes(comm, 1);
-        const ProbeFigures figures = Probe({comm, clock, kernels::cpu_table(), {0, 1}}, nodes, 1 << 16).measure();
+        const auto device = kernels::host_device(kernels::cpu_table());
+        const ProbeFigures figures = Probe({comm, clock, *device, {0, 1}}, nodes, 1 << 16).measure();
         EXPECT_FALSE(figures.exchange_bytes_per_second);
         EXPECT_GT(figures.between_bytes_per_second.value_or(0), 0);
     });
@@ -148,7 +151,8 @@ Measured calibrate_fake(double slow_from_second) {
     scope.streams = {mib, 8 * mib};
     scope.effort = {0, 1};
     scope.pilot_every = 4;
-    const Setting setting{self, clock, fake_table(), scope.effort};
+    const auto device = kernels::host_device(fake_table());
+    const Setting setting{self, clock, *device, scope.effort};
     return measure_all(setting, find_nodes(self, 0), scope, [](const std::string&, std::size_t, std::size_t) {});
 }
 

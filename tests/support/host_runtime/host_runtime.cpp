@@ -71,17 +71,21 @@ public:
         if (whole > size() - used_) return nullptr;
         std::byte* place = begin_ + used_;
         used_ += whole;
-        ++live_;
+        live_bytes_ += live_[place] = whole;
         touch(true);
         std::memset(place, 0xff, std::min(bytes, poisoned));
         touch(false);
         return place;
     }
     void free(const void* place) {
-        if (place != nullptr && --live_ == 0) used_ = 0;
+        const auto found = live_.find(place);
+        if (found == live_.end()) return;
+        live_bytes_ -= found->second;
+        live_.erase(found);
+        if (live_.empty()) used_ = 0;
     }
     static std::size_t size() { return static_cast<std::size_t>(setting("memory", 512)) * 1024 * 1024; }
-    std::size_t used() const { return used_; }
+    std::size_t live_bytes() const { return live_bytes_; }
     bool has(const void* address, std::size_t bytes) const {
         const auto* byte = static_cast<const std::byte*>(address);
         return byte >= begin_ && byte + bytes <= begin_ + used_;
@@ -98,7 +102,9 @@ private:
 
     std::byte* begin_ = nullptr;
     std::size_t used_ = 0;
-    int live_ = 0, open_ = 0;
+    std::map<const void*, std::size_t> live_;  // bytes by address
+    std::size_t live_bytes_ = 0;
+    int open_ = 0;
 };
 
 // A thread's state of CUDA: each has its own GPU.
@@ -289,7 +295,7 @@ cudaError_t cudaSetDevice(int device) { return device < setting("gpus", 1) ? cud
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all) {
     *all = runtime().memory.size();
-    *free = setting("free", -1) < 0 ? *all - runtime().memory.used() : std::size_t{1024} * setting("free", 0);
+    *free = setting("free", -1) < 0 ? *all - runtime().memory.live_bytes() : std::size_t{1024} * setting("free", 0);
     return cudaSuccess;
 }
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {

@@ -38,6 +38,7 @@ io::Document calibration_object(const KeptCalibration& kept) {
     if (calibration) error = calibration->error_median;
     return io::Document::object({{"kind", calibration_kind(kept.profile)},
                                  {"ranks_are", calibration_ranks(kept.profile)},
+                                 {"accelerators", kept.profile.machine.accelerators},
                                  {"date", calibration_date(kept.profile)},
                                  {"measurements", static_cast<std::int64_t>(kept.profile.samples.size())},
                                  {"error_median", std::move(error)},

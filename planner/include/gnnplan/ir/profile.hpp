@@ -12,14 +12,16 @@ namespace gnnplan {
 
 // Where and with what a profile was measured; it is stale when any of these but the date has changed.
 struct ProfileFingerprint {
-    std::string cpu;       // model name
-    int cores = 1;         // of this node that the process may use
-    int ranks = 1;         // that measured, on this node
-    int threads = 1;       // of each rank
-    std::string mpi;       // library and version; "" when it was not used
-    std::string kernels;   // whose, their version and instruction set
-    std::string compiler;  // and its version
-    std::string date;      // of the measurement, UTC, e.g. 2031-05-17T09:30:00Z
+    std::string cpu;                               // model name
+    int cores = 1;                                 // of this node that the process may use
+    int ranks = 1;                                 // that measured, on this node
+    int threads = 1;                               // of each rank
+    std::string mpi;                               // library and version; "" when it was not used
+    std::string kernels;                           // whose, their version and instruction set
+    std::string compiler;                          // and its version
+    std::string date;                              // of the measurement, UTC, e.g. 2031-05-17T09:30:00Z
+    std::optional<std::string> device{};           // that computed, with its driver and libraries; none: the processor
+    std::optional<std::string> device_exchange{};  // how several such devices exchanged
 };
 
 // Times of one measurement repeated, or quantiles of them, e.g. what = "gemm.forward", at = {n, inner, columns}.
