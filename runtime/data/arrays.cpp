@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <span>
 #include <utility>
 
 namespace gnnplan::data {
@@ -13,7 +15,12 @@ namespace {
 
 class ArrayFeatures final : public FeatureSource {
 public:
-    ArrayFeatures(std::vector<float> values, std::int64_t columns) : values_(std::move(values)), columns_(columns) {}
+    ArrayFeatures(std::vector<float> owned, std::span<const float> borrowed, std::int64_t columns)
+        : owned_(std::move(owned)),
+          values_(owned_.empty() ? borrowed : std::span<const float>(owned_)),
+          columns_(columns) {}
+    ArrayFeatures(const ArrayFeatures&) = delete;
+    ArrayFeatures& operator=(const ArrayFeatures&) = delete;
 
     std::int64_t columns() const override { return columns_; }
 
@@ -24,7 +31,8 @@ public:
     }
 
 private:
-    std::vector<float> values_;
+    std::vector<float> owned_;
+    std::span<const float> values_;
     std::int64_t columns_;
 };
 
@@ -54,15 +62,17 @@ void check_length(std::size_t length, std::int64_t count, const char* what, cons
 }
 
 void check_features(const Arrays& arrays) {
-    require(arrays.features >= 0 && (arrays.features > 0 || arrays.feature.empty()),
-            "the features have no number of columns", arrays.name);
-    const std::int64_t expected = checked_multiply(arrays.vertices, arrays.features);
-    require(static_cast<std::int64_t>(arrays.feature.size()) == expected,
-            std::to_string(expected) + " features expected, found " + std::to_string(arrays.feature.size()),
+    require(arrays.feature.empty() || arrays.borrowed.empty(), "features are owned or borrowed, not both", arrays.name);
+    const std::span<const float> values =
+        arrays.feature.empty() ? arrays.borrowed : std::span<const float>(arrays.feature);
+    require(arrays.features >= 0 && (arrays.features > 0 || values.empty()), "the features have no number of columns",
             arrays.name);
-    const auto bad = std::ranges::find_if(arrays.feature, [](float value) { return !std::isfinite(value); });
-    if (bad == arrays.feature.end()) return;
-    const std::int64_t at = bad - arrays.feature.begin();
+    const std::int64_t expected = checked_multiply(arrays.vertices, arrays.features);
+    require(std::ssize(values) == expected,
+            std::to_string(expected) + " features expected, found " + std::to_string(values.size()), arrays.name);
+    const auto bad = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+    if (bad == values.end()) return;
+    const std::int64_t at = bad - values.begin();
     throw Error(ErrorCode::data,
                 "feature " + std::to_string(at % arrays.features) + " of vertex " +
                     std::to_string(at / arrays.features) + " is not finite",
@@ -100,9 +110,9 @@ Origin origin_of(Arrays arrays, bool edge_weights) {
     origin.graph.edges_read = arrays.edges.size();
     if (arrays.edges.weighted() && !edge_weights) origin.graph.edge_values_ignored = arrays.edges.size();
     origin.graph.edges = std::move(arrays.edges);
-    origin.open_features = [values = std::move(arrays.feature),
+    origin.open_features = [owned = std::move(arrays.feature), borrowed = arrays.borrowed,
                             columns = arrays.features](std::int64_t) mutable -> std::unique_ptr<FeatureSource> {
-        return columns > 0 ? std::make_unique<ArrayFeatures>(std::move(values), columns) : nullptr;
+        return columns > 0 ? std::make_unique<ArrayFeatures>(std::move(owned), borrowed, columns) : nullptr;
     };
     origin.read_supervision =
         [supervision = Supervision{std::move(arrays.label), std::move(arrays.subset), std::move(arrays.bits)},

@@ -1,5 +1,6 @@
 // How a data set comes to be: its graph is prepared, and what it lacks is generated.
 #include "runtime/data/dataset.hpp"
+#include "runtime/data/loan.hpp"
 #include "runtime/data/origin.hpp"
 #include "runtime/generate/generated.hpp"
 #include "runtime/graph/fingerprint.hpp"
@@ -8,6 +9,7 @@
 
 #include <gnnplan/base/error.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace gnnplan::data {
@@ -215,6 +217,11 @@ void Dataset::count_subsets() {
 
 Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options) {
     check_options(options);
+    if (std::optional<Arrays> arrays = lent(path.string())) {
+        if (options.in_shares == 0) return make_dataset(std::move(*arrays), options);
+        throw Error(ErrorCode::usage, "arrays are in the memory of one process, and are not read in shares",
+                    path.string(), "plan with `load whole`");
+    }
     const Reader& reader = find_reader(path);
     Origin origin;
     origin.where = path.string();

@@ -5,6 +5,7 @@
 #include "runtime/graph/label_bits.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct Arrays {
     EdgeList edges;                         // directed, as listed; ids in [0, vertices); weights are finite
     std::int64_t features = 0;              // columns of `feature`; 0: no features
     std::vector<float> feature;             // vertices x features, row-major, finite
+    std::span<const float> borrowed = {};   // in place of `feature`: memory that outlives the data set
     std::vector<std::int32_t> label = {};   // per vertex, -1 unlabelled; empty: no labels
     std::vector<std::uint8_t> subset = {};  // per vertex, Subset; empty: no split
     LabelBits bits = {};                    // of vertices with several labels, in place of `label`

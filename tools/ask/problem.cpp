@@ -12,6 +12,7 @@
 #include "planner/search/draws.hpp"
 #include "runtime/blocks/block.hpp"
 #include "runtime/blocks/graph_counts.hpp"
+#include "runtime/data/loan.hpp"
 #include "tools/ask/threads.hpp"
 
 #include <gnnplan/ir/sites.hpp>
@@ -36,7 +37,7 @@ std::unique_ptr<data::Dataset> read_dataset(const Shape& shape, const GraphReadi
                                             const ProblemRecord& record, bool self_loops, std::optional<Loss> loss) {
     const bool labelled = record.task == Task::train;
     const bool weighs_draws = question::reads_values(ops_before_widths(record.model));
-    if (!io::is_there(shape.graph)) {
+    if (!data::is_lent(shape.graph) && !io::is_there(shape.graph)) {
         throw Error(ErrorCode::missing_input, "there is no such file or folder, and no such data set card", shape.graph,
                     catalog::name_hint(shape.graph, catalog::card_names()));
     }

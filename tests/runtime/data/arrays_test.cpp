@@ -1,4 +1,5 @@
 #include "runtime/data/dataset.hpp"
+#include "runtime/data/loan.hpp"
 #include "runtime/generate/generate.hpp"
 #include "runtime/graph/subset.hpp"
 
@@ -50,6 +51,33 @@ TEST(ArraysOfMemory, AreTheDataSetOfTheSameFile) {
     EXPECT_EQ(all_features(made), all_features(read));
     EXPECT_EQ(made.report().format, "arrays");
     EXPECT_EQ(made.report().path, "generated");
+}
+
+TEST(ArraysOfMemory, OpenUnderTheirNameWhileTheyAreLent) {
+    const std::vector<float> features = {1, 2, 3, 4, 5, 6};
+    const auto lend = [&] {
+        Arrays arrays = triangle();
+        arrays.feature.clear();
+        arrays.borrowed = features;
+        return arrays;
+    };
+    {
+        const Loan loan("a triangle", lend);
+        EXPECT_TRUE(is_lent("a triangle"));
+        expect_error(ErrorCode::usage, {"a triangle", "another data set"}, [&] { Loan("a triangle", lend); });
+        const Dataset dataset = open_dataset("a triangle");
+        EXPECT_EQ(dataset.fingerprint(), make_dataset(triangle()).fingerprint());
+        EXPECT_EQ(all_features(dataset), features);
+        EXPECT_EQ(all_features(open_dataset("a triangle")), features) << "again and again";
+        DatasetOptions shares;
+        shares.in_shares = 3;
+        expect_error(ErrorCode::usage, {"load whole"}, [&] { open_dataset("a triangle", shares); });
+    }
+    EXPECT_FALSE(is_lent("a triangle"));
+    expect_error(ErrorCode::missing_input, {"a triangle"}, [] { open_dataset("a triangle"); });
+    Arrays both = triangle();
+    both.borrowed = features;
+    expect_error(ErrorCode::data, {"owned or borrowed"}, [&] { make_dataset(std::move(both)); });
 }
 
 // Vertices without a label stay in their set, but no accuracy counts them.
