@@ -13,6 +13,11 @@ template <class Element>
 struct SumSweep {
     static constexpr bool weighted = true;
     static constexpr int results = 1;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 860
+    static constexpr int blocks = 3;  // four would spill registers
+#else
+    static constexpr int blocks = 4;
+#endif
     Dense<const Element> b;
     Matrix c;
     const float* row_scale;  // null: ones

@@ -120,9 +120,15 @@ struct CurrentRow {
     }
 };
 
+// How many blocks a multiprocessor has at least. The compiler keeps to the registers that this leaves to each: by
+// itself it sometimes takes so many that fewer blocks fit, and sometimes so few that some of its numbers lie in memory.
+template <int vectors, class Sweep>
+inline constexpr int resident_blocks = vectors == 1 ? Sweep::blocks : 2;
+
 // Each group has a share.
 template <int width, int vectors, class Sweep>
-__global__ void __launch_bounds__(block_threads) sweep_shares(Csr a, Sweep sweep, int lanes, Shares shares) {
+__global__ void __launch_bounds__(block_threads, resident_blocks<vectors, Sweep>)
+    sweep_shares(Csr a, Sweep sweep, int lanes, Shares shares) {
     const Lane<width, vectors> lane = {static_cast<int>(threadIdx.x) & (lanes - 1), lanes,
                                        static_cast<int>(sweep.columns())};
     const std::int64_t share = shares.first + thread_number() / lanes;
