@@ -74,7 +74,7 @@ __device__ void store_row(const Lane<width, vectors>& lane, const float (&from)[
         Pack<width> pack;
         GNNPLAN_UNROLL
         for (int v = 0; v < width; ++v) pack.x[v] = from[k][v];
-        if (lane.inside(k)) store<width>(to, lane.run(0, k, aligned), pack);
+        if (lane.inside(k)) write_once<width>(to, lane.run(0, k, aligned), pack);
     }
 }
 

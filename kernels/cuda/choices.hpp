@@ -1,0 +1,22 @@
+// Choices between ways to compute the same, made when kernels are compiled: -DGNNPLAN_CUDA_...=VALUE flips one. They
+// are here so that modules built with each of them can be compared on a GPU (docs/gpu.md).
+#pragma once
+
+// 1: the columns and values of nonzeros are loaded past the caches, which leaves these to rows of the dense operand. On
+// graphs of many nonzeros that should keep a slice of the operand in the L2.
+#ifndef GNNPLAN_CUDA_STREAMING_LOADS
+#define GNNPLAN_CUDA_STREAMING_LOADS 1
+#endif
+
+// 1: results of products, maxima and attention are stored so that they leave the caches first, for the same reason. Who
+// reads a small result next may then find less of it in the L2.
+#ifndef GNNPLAN_CUDA_STREAMING_STORES
+#define GNNPLAN_CUDA_STREAMING_STORES 1
+#endif
+
+namespace gnnplan::kernels::cuda::choices {
+
+inline constexpr bool streaming_loads = GNNPLAN_CUDA_STREAMING_LOADS != 0;
+inline constexpr bool streaming_stores = GNNPLAN_CUDA_STREAMING_STORES != 0;
+
+}  // namespace gnnplan::kernels::cuda::choices
