@@ -14,9 +14,16 @@
 #define GNNPLAN_CUDA_STREAMING_STORES 1
 #endif
 
+// 1: a group of many lanes has several shares of a sweep, one after the other, and looks for its place once. That
+// should help on sparse graphs from 64 columns on.
+#ifndef GNNPLAN_CUDA_SHARES_BY_LANES
+#define GNNPLAN_CUDA_SHARES_BY_LANES 1
+#endif
+
 namespace gnnplan::kernels::cuda::choices {
 
 inline constexpr bool streaming_loads = GNNPLAN_CUDA_STREAMING_LOADS != 0;
 inline constexpr bool streaming_stores = GNNPLAN_CUDA_STREAMING_STORES != 0;
+inline constexpr bool shares_by_lanes = GNNPLAN_CUDA_SHARES_BY_LANES != 0;
 
 }  // namespace gnnplan::kernels::cuda::choices

@@ -15,7 +15,7 @@
 // every shuffle.
 //
 // A row that lies in several shares has a part from each. They are kept in the scratch, and a second kernel adds them
-// in the order of the shares (kernels/cuda/spmm_shares.cuh), so that the same bits come out whatever the order of the
+// in the order of the shares (kernels/cuda/spmm_join.cuh), so that the same bits come out whatever the order of the
 // groups. No float is ever added to memory that others add to.
 // A Sweep computes the result. It says what a row starts with (start), gathers what four nonzeros need (fetch), takes
 // one of them (take), adds a part of a row to what is there of it (join), and loads and stores rows of the result (old,
