@@ -20,10 +20,17 @@
 #define GNNPLAN_CUDA_SHARES_BY_LANES 1
 #endif
 
+// 1: the columns and values of the next nonzeros are loaded before the rows of these are gathered. It was expected to
+// help in small groups; where it took more registers, products on an H200 were slower for it (bench/results/gpu.md).
+#ifndef GNNPLAN_CUDA_LOADS_AHEAD
+#define GNNPLAN_CUDA_LOADS_AHEAD 0
+#endif
+
 namespace gnnplan::kernels::cuda::choices {
 
 inline constexpr bool streaming_loads = GNNPLAN_CUDA_STREAMING_LOADS != 0;
 inline constexpr bool streaming_stores = GNNPLAN_CUDA_STREAMING_STORES != 0;
 inline constexpr bool shares_by_lanes = GNNPLAN_CUDA_SHARES_BY_LANES != 0;
+inline constexpr bool loads_ahead = GNNPLAN_CUDA_LOADS_AHEAD != 0;
 
 }  // namespace gnnplan::kernels::cuda::choices

@@ -190,8 +190,11 @@ __global__ void __launch_bounds__(block_threads, resident_blocks<vectors, Sweep>
 
     for (; left > 0; --left, ++share) {
         const Place to = share < end ? shares.place(a, share + 1) : from;
+        const auto nonzero = [&](std::int64_t entry) { return nonzero_before<Sweep>(to.entry, a, entry + lane.index); };
+        Nonzero next = choices::loads_ahead ? nonzero(from.entry) : Nonzero{};
         for (std::int64_t entry = from.entry; __any_sync(all_lanes, entry < to.entry); entry += lanes) {
-            const Nonzero own = nonzero_before<Sweep>(to.entry, a, entry + lane.index);
+            const Nonzero own = choices::loads_ahead ? next : nonzero(entry);
+            if constexpr (choices::loads_ahead) next = nonzero(entry + lanes);
             const auto count = static_cast<int>(smaller<std::int64_t>(lanes, to.entry - entry));
             take_batch(sweep, lane, own, entry, count, at, end_row);
         }
