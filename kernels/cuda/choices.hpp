@@ -26,11 +26,18 @@
 #define GNNPLAN_CUDA_LOADS_AHEAD 0
 #endif
 
+// 3 or 2: how many blocks of attention's kernels a multiprocessor has from compute capability 9.0 on, where a lane has
+// one vector. With three, 24 warps hide each other's loads instead of 16.
+#ifndef GNNPLAN_CUDA_ATTENTION_BLOCKS
+#define GNNPLAN_CUDA_ATTENTION_BLOCKS 3
+#endif
+
 namespace gnnplan::kernels::cuda::choices {
 
 inline constexpr bool streaming_loads = GNNPLAN_CUDA_STREAMING_LOADS != 0;
 inline constexpr bool streaming_stores = GNNPLAN_CUDA_STREAMING_STORES != 0;
 inline constexpr bool shares_by_lanes = GNNPLAN_CUDA_SHARES_BY_LANES != 0;
 inline constexpr bool loads_ahead = GNNPLAN_CUDA_LOADS_AHEAD != 0;
+inline constexpr int attention_blocks = GNNPLAN_CUDA_ATTENTION_BLOCKS;
 
 }  // namespace gnnplan::kernels::cuda::choices
