@@ -32,12 +32,20 @@
 #define GNNPLAN_CUDA_ATTENTION_BLOCKS 3
 #endif
 
+// 1: where rows of an operand are copied, and values of a matrix are factored, the copy has the scales of its columns,
+// so that no scale is gathered for each nonzero. That should help up to 16 columns. But the scaled rows are rounded, so
+// that the bits of a column depend on whether so many columns are copied.
+#ifndef GNNPLAN_CUDA_SCALED_COPIES
+#define GNNPLAN_CUDA_SCALED_COPIES 0
+#endif
+
 namespace gnnplan::kernels::cuda::choices {
 
 inline constexpr bool streaming_loads = GNNPLAN_CUDA_STREAMING_LOADS != 0;
 inline constexpr bool streaming_stores = GNNPLAN_CUDA_STREAMING_STORES != 0;
 inline constexpr bool shares_by_lanes = GNNPLAN_CUDA_SHARES_BY_LANES != 0;
 inline constexpr bool loads_ahead = GNNPLAN_CUDA_LOADS_AHEAD != 0;
+inline constexpr bool scaled_copies = GNNPLAN_CUDA_SCALED_COPIES != 0;
 inline constexpr int attention_blocks = GNNPLAN_CUDA_ATTENTION_BLOCKS;
 
 }  // namespace gnnplan::kernels::cuda::choices
