@@ -13,7 +13,7 @@ template <class Element, bool has_weights = true>
 struct SumSweep {
     static constexpr bool weighted = has_weights;
     static constexpr int results = 1;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 860
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
     static constexpr int blocks = 3;  // four would spill registers
 #else
     static constexpr int blocks = 4;
