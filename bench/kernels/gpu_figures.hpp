@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct SpmmCase {
     std::int64_t width = 0, nonzeros = 0;
     Timed ours;
     std::vector<Timed> library;
+    std::optional<Timed> copied{};  // ours where rows of the operand are copied that a plan reads as they are
 
     // Each nonzero reads its column, its value and a row of the dense operand: nonzeros * (4 width + 8).
     double bytes() const;

@@ -76,9 +76,20 @@ struct SavedPart {
     }
 };
 
-// Each warp has a share. With more than two blocks on a multiprocessor it would have registers in memory.
+// Blocks of a walk that a multiprocessor has at least. With more than two, those of two vectors would have registers in
+// memory, and so would many of one vector on GPUs before Hopper.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+template <int vectors>
+inline constexpr int walk_blocks = 2;
+#else
+template <int vectors>
+inline constexpr int walk_blocks = vectors == 1 ? choices::attention_blocks : 2;
+#endif
+
+// Each warp has a share.
 template <int width, int vectors, class Rule>
-__global__ void __launch_bounds__(block_threads, 2) walk_shares(Csr a, Rule rule, HeadSlice slice, Shares shares) {
+__global__ void __launch_bounds__(block_threads, walk_blocks<vectors>)
+    walk_shares(Csr a, Rule rule, HeadSlice slice, Shares shares) {
     __shared__ EdgeBatch batches[block_warps];
     const std::int64_t share = shares.first + thread_number() / warp_lanes;
     if (share >= shares.first + shares.count) return;

@@ -45,6 +45,21 @@ __device__ void store(float* row, const Run& at, const Pack<width>& pack) {
     }
 }
 
+// The same of numbers that leave the caches to others.
+template <int width>
+__device__ void write_once(float* row, const Run& at, const Pack<width>& pack) {
+    float* const to = row + at.column;
+    if (!choices::streaming_stores || !at.aligned) {
+        store(row, at, pack);
+    } else if constexpr (width == 4) {
+        __stcs(reinterpret_cast<float4*>(to), {pack.x[0], pack.x[1], pack.x[2], pack.x[3]});
+    } else if constexpr (width == 2) {
+        __stcs(reinterpret_cast<float2*>(to), {pack.x[0], pack.x[1]});
+    } else {
+        __stcs(to, pack.x[0]);
+    }
+}
+
 // A matrix in runs of which the first of each row begins `before` columns outside.
 struct Cut {
     std::int64_t rows, columns;

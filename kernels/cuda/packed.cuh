@@ -12,9 +12,9 @@
 
 namespace gnnplan::kernels::cuda {
 
-// Copies a matrix as it is, or rounded to bfloat16. In spmm.cu.
-void pack(ConstMatrix from, Dense<float> to);
-void pack(ConstMatrix from, Dense<Bf16> to);
+// Copies a matrix as it is, or scaled row by row, or rounded to bfloat16. In spmm.cu.
+void pack(ConstMatrix from, const float* scale, Dense<float> to);
+void pack(ConstMatrix from, const float* scale, Dense<Bf16> to);
 
 template <class Element>
 struct PackedSlice {
@@ -23,9 +23,9 @@ struct PackedSlice {
     Dense<const Element> rows;  // called what they are in the operand; vectors of four can be loaded
 };
 
-// body(PackedSlice) for each of the slices that there is room for, and each panel.
+// body(PackedSlice) for each of the slices that there is room for, and each panel. `scale`: of all rows of b, or null.
 template <class Element, class Body>
-void for_packed(const Csr& a, ConstMatrix b, const PanelRoom& room, const Body& body) {
+void for_packed(const Csr& a, ConstMatrix b, const float* scale, const PanelRoom& room, const Body& body) {
     const std::int64_t columns = b.columns, most = std::min(room.slice_columns, most_columns(4));
     for_slices(widest_slices(columns, most), columns, [&](std::int64_t first, std::int64_t count) {
         constexpr std::int64_t sector = 32 / sizeof(Element);
@@ -34,7 +34,7 @@ void for_packed(const Csr& a, ConstMatrix b, const PanelRoom& room, const Body& 
         for (std::int64_t p = 0; p < a.panels; ++p) {
             const Range met = balanced_block({0, a.columns}, p, a.panels);
             const ConstMatrix from = {b.row(met.begin) + first, met.size(), count, b.stride};
-            pack(from, Dense<Element>{to, met.size(), count, stride});
+            pack(from, scale != nullptr ? scale + met.begin : nullptr, Dense<Element>{to, met.size(), count, stride});
             body(PackedSlice<Element>{first, p, {to - met.begin * stride, b.rows, count, stride}});
         }
     });

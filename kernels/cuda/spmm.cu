@@ -9,10 +9,15 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
-template <class Element>
+template <class Element, bool has_weights = true>
 struct SumSweep {
-    static constexpr bool weighted = true;
+    static constexpr bool weighted = has_weights;
     static constexpr int results = 1;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    static constexpr int blocks = 3;  // four would spill registers
+#else
+    static constexpr int blocks = 4;
+#endif
     Dense<const Element> b;
     Matrix c;
     const float* row_scale;  // null: ones
@@ -45,7 +50,10 @@ struct SumSweep {
         GNNPLAN_UNROLL
         for (int k = 0; k < vectors; ++k) {
             GNNPLAN_UNROLL
-            for (int v = 0; v < width; ++v) sum.x[0][k][v] = fmaf(weight, x.x[s][k].x[v], sum.x[0][k][v]);
+            for (int v = 0; v < width; ++v) {
+                const float term = x.x[s][k].x[v];
+                sum.x[0][k][v] = weighted ? fmaf(weight, term, sum.x[0][k][v]) : sum.x[0][k][v] + term;
+            }
         }
     }
     template <int width, int vectors>
@@ -74,11 +82,21 @@ struct SumSweep {
     }
 };
 
-template <int width, class Element>
+template <int width, bool weighted = true, class Element>
 void multiply_panel(const Panel& panel, Dense<const Element> b, Matrix c, bool accumulate) {
     const float* const row_scale = panel.a.value == nullptr ? panel.a.row_scale : nullptr;
-    sweep_panel<width>("spmm", panel, SumSweep<Element>{b, c, row_scale, is_aligned(c), accumulate});
+    sweep_panel<width>("spmm", panel, SumSweep<Element, weighted>{b, c, row_scale, is_aligned(c), accumulate});
 }
+
+// Rows that are scaled while they are copied.
+struct ScaledRows : Copy {
+    const float* factor;
+
+    template <int width>
+    __device__ void change(float (&x)[width], const Run& at) const {
+        for (int k = 0; k < width; ++k) x[k] *= factor[at.row];
+    }
+};
 
 // Rounds to nearest, ties to even; a NaN stays one.
 __global__ void __launch_bounds__(block_threads) round_rows(ConstMatrix from, Dense<Bf16> to) {
@@ -102,12 +120,17 @@ struct Product {
 };
 
 // The product of the slices that there is room for, with a copy of the operand.
-template <class Element>
-void multiply_packed(const Product& x, const PanelRoom& room) {
-    for_packed<Element>(x.a, x.b, room, [&](const PackedSlice<Element>& at) {
-        multiply_panel<4>(panel_of(x.a, at.panel), at.rows, columns_of(x.c, at.first, at.rows.columns),
-                          x.accumulate || at.panel > 0);
+template <class Element, bool weighted = true>
+void multiply_packed(const Product& x, const PanelRoom& room, const float* scale = nullptr) {
+    for_packed<Element>(x.a, x.b, scale, room, [&](const PackedSlice<Element>& at) {
+        multiply_panel<4, weighted>(panel_of(x.a, at.panel), at.rows, columns_of(x.c, at.first, at.rows.columns),
+                                    x.accumulate || at.panel > 0);
     });
+}
+
+// The copy of the rows has the scales of the matrix's columns, too, and nonzeros weigh nothing more.
+void multiply_scaled(const Product& x, const PanelRoom& room) {
+    if constexpr (choices::scaled_copies) multiply_packed<float, false>(x, room, x.a.column_scale);
 }
 
 void multiply_in_place(const Product& x, const ColumnSlices& slices, int width) {
@@ -123,8 +146,12 @@ void multiply_in_place(const Product& x, const ColumnSlices& slices, int width) 
 
 }  // namespace
 
-void pack(ConstMatrix from, Dense<float> to) { copy(from, to); }
-void pack(ConstMatrix from, Dense<Bf16> to) {
+void pack(ConstMatrix from, const float* scale, Dense<float> to) {
+    if (scale == nullptr) return copy(from, to);
+    const bool aligned = is_aligned(from) && is_aligned(to);
+    change_all("spmm", false, aligned, to.rows, to.columns, ScaledRows{{from, nullptr, to}, scale});
+}
+void pack(ConstMatrix from, const float* /*scale*/, Dense<Bf16> to) {
     launch("spmm", blocks_for(from.rows * from.columns), round_rows, from, to);
 }
 
@@ -136,6 +163,7 @@ void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room
     if (choice.library != nullptr && choice.library->fits(a, b, c)) return choice.library->multiply(b, c, accumulate);
     const bool sliced = choice.kernel == SpmmKernel::sliced;
     if (sliced && !room.memory.empty()) {
+        if (choices::scaled_copies && a.value == nullptr) return multiply_scaled(product, room);
         multiply_packed<float>(product, room);
     } else {
         const int width = vector_width({b});

@@ -11,6 +11,7 @@ namespace {
 struct MaxSweep {
     static constexpr bool weighted = false;
     static constexpr int results = 2;
+    static constexpr int blocks = 3;
     ConstMatrix b;
     Matrix maxima, ties;
     bool aligned;  // the rows of both
@@ -85,6 +86,7 @@ struct MaxSweep {
 struct MaxBackSweep {
     static constexpr bool weighted = false;
     static constexpr int results = 1;
+    static constexpr int blocks = 3;
     ConstMatrix gradient, maxima, own;
     Matrix c;
     bool aligned, own_aligned;  // rows of c and of `own`

@@ -1,4 +1,4 @@
-// The shares of a sweep, and the parts of rows that lie in several of them; see spmm_walk.cuh.
+// The shares of a sweep, and the parts that they have of rows which lie in several of them; see spmm_walk.cuh.
 #pragma once
 
 #include "kernels/cuda/launch.hpp"
@@ -38,6 +38,7 @@ struct Shares {
     std::int64_t first, count;      // which of the panel's
     const std::int32_t* known_row;  // Place::row after every multiple of share_unit steps; null: it is looked for
     float* parts;                   // of each share two, one after the other: see Part
+    int together = 1;               // that a group of a sweep has, one after the other
 
     // Where share `i` of the panel begins, which is the end of the panel if there is no such share.
     __device__ Place place(const Csr& a, std::int64_t i) const {
@@ -120,15 +121,58 @@ struct CurrentRow {
     }
 };
 
-// Each group has a share.
+// How many blocks a multiprocessor has at least. The compiler keeps to the registers that this leaves to each: by
+// itself it sometimes takes so many that fewer blocks fit, and sometimes so few that some of its numbers lie in memory.
+template <int vectors, class Sweep>
+inline constexpr int resident_blocks = vectors == 1 ? Sweep::blocks : 2;
+
+struct Nonzero {
+    std::int32_t column = 0;
+    float weight = 0;
+};
+
+template <class Sweep>
+__device__ Nonzero nonzero_before(std::int64_t end, const Csr& a, std::int64_t entry) {
+    Nonzero nonzero;
+    if (entry < end) {
+        nonzero.column = read_once(a.column + entry);
+        if constexpr (Sweep::weighted) nonzero.weight = weight_of(a, entry, nonzero.column);
+    }
+    return nonzero;
+}
+
+// Takes the `count` nonzeros from `entry` on, of which each lane of the group has one; ends rows by end_row().
+template <int width, int vectors, class Sweep, class EndRow>
+__device__ void take_batch(const Sweep& sweep, const Lane<width, vectors>& lane, const Nonzero& own, std::int64_t entry,
+                           int count, CurrentRow<width, vectors, Sweep>& at, const EndRow& end_row) {
+    for (int t = 0; __any_sync(all_lanes, t < count); t += entries_at_once) {
+        std::int32_t columns[entries_at_once];
+        float weights[entries_at_once] = {};
+        GNNPLAN_UNROLL
+        for (int s = 0; s < entries_at_once; ++s) {
+            columns[s] = __shfl_sync(all_lanes, own.column, t + s, lane.lanes);
+            if constexpr (Sweep::weighted) weights[s] = __shfl_sync(all_lanes, own.weight, t + s, lane.lanes);
+        }
+        const auto fetched = sweep.fetch(lane, columns, count - t);
+        GNNPLAN_UNROLL
+        for (int s = 0; s < entries_at_once; ++s) {
+            if (t + s >= count) continue;
+            while (at.end <= entry + t + s) end_row();
+            sweep.take(at.of_row, fetched, s, weights[s], at.held);
+        }
+    }
+}
+
+// Each group has a share, or several that follow each other.
 template <int width, int vectors, class Sweep>
-__global__ void __launch_bounds__(block_threads) sweep_shares(Csr a, Sweep sweep, int lanes, Shares shares) {
+__global__ void __launch_bounds__(block_threads, resident_blocks<vectors, Sweep>)
+    sweep_shares(Csr a, Sweep sweep, int lanes, Shares shares) {
     const Lane<width, vectors> lane = {static_cast<int>(threadIdx.x) & (lanes - 1), lanes,
                                        static_cast<int>(sweep.columns())};
-    const std::int64_t share = shares.first + thread_number() / lanes;
-    const bool here = share < shares.first + shares.count;
-    const Place from = here ? shares.place(a, share) : Place{a.rows, 0};
-    const Place to = here ? shares.place(a, share + 1) : from;
+    int left = choices::shares_by_lanes ? shares.together : 1;
+    const std::int64_t end = shares.first + shares.count;
+    std::int64_t share = shares.first + thread_number() / lanes * left;
+    Place from = share < end ? shares.place(a, share) : Place{a.rows, 0};
 
     CurrentRow<width, vectors, Sweep> at;
     at.row = from.row;
@@ -144,92 +188,23 @@ __global__ void __launch_bounds__(block_threads) sweep_shares(Csr a, Sweep sweep
         at.advance(a, sweep, lane);
     };
 
-    for (std::int64_t entry = from.entry; __any_sync(all_lanes, entry < to.entry); entry += lanes) {
-        std::int32_t column = 0;
-        float weight = 0;
-        if (entry + lane.index < to.entry) {
-            column = read_once(a.column + entry + lane.index);
-            if constexpr (Sweep::weighted) weight = weight_of(a, entry + lane.index, column);
+    for (; left > 0; --left, ++share) {
+        const Place to = share < end ? shares.place(a, share + 1) : from;
+        const auto nonzero = [&](std::int64_t entry) { return nonzero_before<Sweep>(to.entry, a, entry + lane.index); };
+        Nonzero next = choices::loads_ahead ? nonzero(from.entry) : Nonzero{};
+        for (std::int64_t entry = from.entry; __any_sync(all_lanes, entry < to.entry); entry += lanes) {
+            const Nonzero own = choices::loads_ahead ? next : nonzero(entry);
+            if constexpr (choices::loads_ahead) next = nonzero(entry + lanes);
+            const auto count = static_cast<int>(smaller<std::int64_t>(lanes, to.entry - entry));
+            take_batch(sweep, lane, own, entry, count, at, end_row);
         }
-        const auto count = static_cast<int>(smaller<std::int64_t>(lanes, to.entry - entry));
-        for (int t = 0; __any_sync(all_lanes, t < count); t += entries_at_once) {
-            std::int32_t columns[entries_at_once];
-            float weights[entries_at_once] = {};
-            GNNPLAN_UNROLL
-            for (int s = 0; s < entries_at_once; ++s) {
-                columns[s] = __shfl_sync(all_lanes, column, t + s, lanes);
-                if constexpr (Sweep::weighted) weights[s] = __shfl_sync(all_lanes, weight, t + s, lanes);
-            }
-            const auto fetched = sweep.fetch(lane, columns, count - t);
-            GNNPLAN_UNROLL
-            for (int s = 0; s < entries_at_once; ++s) {
-                if (t + s >= count) continue;
-                while (at.end <= entry + t + s) end_row();
-                sweep.take(at.of_row, fetched, s, weights[s], at.held);
-            }
+        while (at.row < to.row) end_row();
+        if (share < end && at.begin < to.entry) {
+            save_part(shares, share, Part::of_last_row, lane, at.held);
+            at.held = sweep.template start<width, vectors>();
         }
+        from = to;
     }
-    while (at.row < to.row) end_row();
-    if (at.begin < to.entry) save_part(shares, share, Part::of_last_row, lane, at.held);
-}
-
-// How many parts of so many floats a lane has in registers at a time.
-__host__ __device__ constexpr int parts_ahead(int floats) {
-    return floats > 16 ? 1 : floats > 8 ? 2 : floats > 4 ? 4 : 8;
-}
-
-// join(load(s)) for s from `begin` to `end`. The row of a hub has parts in hundreds of shares: some are loaded before
-// the first of them is joined.
-template <int ahead, class Load, class Join>
-__device__ void join_in_order(std::int64_t begin, std::int64_t end, const Load& load, const Join& join) {
-    for (std::int64_t s = begin; s < end; s += ahead) {
-        decltype(load(s)) parts[ahead];
-        GNNPLAN_UNROLL
-        for (int u = 0; u < ahead; ++u) {
-            if (s + u < end) parts[u] = load(s + u);
-        }
-        GNNPLAN_UNROLL
-        for (int u = 0; u < ahead; ++u) {
-            if (s + u < end) join(parts[u]);
-        }
-    }
-}
-
-// Each group has a share, and joins the parts of the row that begins to be cut there.
-template <int width, int vectors, class Sweep>
-__global__ void __launch_bounds__(block_threads) join_parts(Csr a, Sweep sweep, int lanes, Shares shares) {
-    constexpr int results = Sweep::results;
-    const Lane<width, vectors> lane = {static_cast<int>(threadIdx.x) & (lanes - 1), lanes,
-                                       static_cast<int>(sweep.columns())};
-    const std::int64_t share = shares.first + thread_number() / lanes;
-    const std::int64_t end = shares.first + shares.count;
-    if (share >= end) return;
-    const Place from = shares.place(a, share);
-    const Place to = shares.place(a, share + 1);
-    // Earlier calls have joined the parts of the row that their last share ended in.
-    const bool continues = from.entry > start_of(a, from.row);
-    if (share == shares.first && continues && to.row > from.row) {
-        auto held = sweep.template old<width, vectors>(lane, from.row, true);
-        sweep.join(held, saved_part<width, vectors, results>(shares, share, Part::of_first_row, lane), from.row, true);
-        sweep.keep(lane, held, from.row);
-    }
-    const std::int64_t row = to.row;
-    if (row == a.rows || to.entry == start_of(a, row)) return;  // the last row that it has ends here
-    const bool in_middle = continues && row == from.row;
-    if (in_middle && share > shares.first) return;
-    bool something = sweep.accumulate || in_middle;
-    auto held = sweep.template old<width, vectors>(lane, row, something);
-    const std::int64_t steps_before_end = row + start_of(a, row + 1) - start_of(a, 0);
-    const std::int64_t last = steps_before_end / shares.steps;  // the share that the row ends in
-    const auto load = [&](std::int64_t s) {
-        return saved_part<width, vectors, results>(shares, s, s < last ? Part::of_last_row : Part::of_first_row, lane);
-    };
-    const auto join = [&](const Held<width, vectors, results>& part) {
-        sweep.join(held, part, row, something);
-        something = true;
-    };
-    join_in_order<parts_ahead(width * vectors * results)>(share, smaller(last + 1, end), load, join);
-    sweep.keep(lane, held, row);
 }
 
 }  // namespace gnnplan::kernels::cuda

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/prepared.hpp"
+#include "kernels/cuda/spmm_join.cuh"
 #include "kernels/cuda/spmm_shares.cuh"
 
 #include <gnnplan/base/blocking.hpp>
@@ -25,12 +26,14 @@ struct Panel {
     const std::int32_t* known_row;  // see Shares
 };
 
+inline constexpr std::int64_t most_share_steps = 8 * share_unit;
+
 // Shares are small enough to keep the device busy, and otherwise so large that their parts of rows cost little.
 inline std::int64_t share_steps_of(const Csr& a) {
     constexpr std::int64_t groups = 256;  // that a multiprocessor has room for
-    constexpr std::int64_t most = 8;
     const std::int64_t steps = a.rows + a.most_nonzeros / a.panels;
-    return std::clamp<std::int64_t>(steps / (groups * queue().processors * share_unit), 1, most) * share_unit;
+    const std::int64_t each = steps / (groups * queue().processors) / share_unit * share_unit;
+    return std::clamp(each, share_unit, most_share_steps);
 }
 
 inline Panel panel_of(const Csr& a, std::int64_t p) {
@@ -41,17 +44,34 @@ inline Panel panel_of(const Csr& a, std::int64_t p) {
     return {a.panel(p), each, ceil_divide(steps, each), known != nullptr ? known->known_row(p) : nullptr};
 }
 
+// How many shares a group of so many lanes has, where a multiprocessor has so many blocks: the more lanes, the fewer
+// groups fit, and the more steps each can have before any has nothing to do. Rows are cut at the same places whatever
+// the groups are, so that results have the same bits.
+inline int shares_together(const Panel& panel, int lanes, int blocks) {
+    if (!choices::shares_by_lanes) return 1;
+    const std::int64_t groups = std::int64_t{blocks} * block_threads / lanes * queue().processors;
+    const std::int64_t shares = panel.most_shares / groups, most = most_share_steps / panel.share_steps;
+    return static_cast<int>(std::clamp<std::int64_t>(shares, 1, most));
+}
+
 template <int width, int vectors, class Sweep>
 void sweep_with(const char* what, const Panel& panel, const Sweep& sweep, int lanes) {
     const std::span<std::byte> scratch = queue().scratch;
     const std::int64_t part_bytes = std::int64_t{sizeof(float)} * Sweep::results * lanes * vectors * width;
     const std::int64_t at_once = static_cast<std::int64_t>(scratch.size()) / (2 * part_bytes);
     const std::int64_t all = panel.most_shares;
+    const int together = shares_together(panel, lanes, resident_blocks<vectors, Sweep>);
     for (std::int64_t first = 0; first < all; first += at_once) {
-        const Shares shares = {panel.share_steps, first, std::min(at_once, all - first), panel.known_row,
-                               reinterpret_cast<float*>(scratch.data())};
+        const Shares shares = {panel.share_steps,
+                               first,
+                               std::min(at_once, all - first),
+                               panel.known_row,
+                               reinterpret_cast<float*>(scratch.data()),
+                               together};
+        const std::int64_t groups = ceil_divide(shares.count, together);
+        launch(what, ceil_divide(groups * lanes, block_threads), sweep_shares<width, vectors, Sweep>, panel.a, sweep,
+               lanes, shares);
         const std::int64_t blocks = ceil_divide(shares.count * lanes, block_threads);
-        launch(what, blocks, sweep_shares<width, vectors, Sweep>, panel.a, sweep, lanes, shares);
         if (all > 1) launch(what, blocks, join_parts<width, vectors, Sweep>, panel.a, sweep, lanes, shares);
     }
 }

@@ -15,7 +15,7 @@
 // every shuffle.
 //
 // A row that lies in several shares has a part from each. They are kept in the scratch, and a second kernel adds them
-// in the order of the shares (kernels/cuda/spmm_shares.cuh), so that the same bits come out whatever the order of the
+// in the order of the shares (kernels/cuda/spmm_join.cuh), so that the same bits come out whatever the order of the
 // groups. No float is ever added to memory that others add to.
 // A Sweep computes the result. It says what a row starts with (start), gathers what four nonzeros need (fetch), takes
 // one of them (take), adds a part of a row to what is there of it (join), and loads and stores rows of the result (old,
@@ -74,7 +74,7 @@ __device__ void store_row(const Lane<width, vectors>& lane, const float (&from)[
         Pack<width> pack;
         GNNPLAN_UNROLL
         for (int v = 0; v < width; ++v) pack.x[v] = from[k][v];
-        if (lane.inside(k)) store<width>(to, lane.run(0, k, aligned), pack);
+        if (lane.inside(k)) write_once<width>(to, lane.run(0, k, aligned), pack);
     }
 }
 

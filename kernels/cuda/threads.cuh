@@ -1,6 +1,7 @@
 // Questions of kernels about their threads and about their views.
 #pragma once
 
+#include "kernels/cuda/choices.hpp"
 #include "kernels/views.hpp"
 
 #include <cuda_runtime.h>
@@ -47,7 +48,8 @@ __device__ T larger(T x, T y) {
 // What is read once leaves the caches to what is read again.
 template <class T>
 __device__ T read_once(const T* from) {
-    return __ldcs(from);
+    if constexpr (choices::streaming_loads) return __ldcs(from);
+    return *from;
 }
 
 template <class T>

@@ -78,18 +78,23 @@ TEST_P(Spmm, EqualsReference) {
 TEST_P(Spmm, PackedPanelsEqualUnpackedOnes) {
     std::mt19937 random(6);
     for (const std::int64_t panels : {1, 2, 3, 7}) {
-        const OwnedCsr a = evenly_cut(random, panels);
+        const OwnedCsr valued = evenly_cut(random, panels);
+        const std::vector<OwnedCsr> forms = {valued, factored(valued, random, true, true),
+                                             factored(valued, random, false, false)};
         for (const std::int64_t width : {1, 15, 16, 41, 64, 128, 161, 256, 320, 602}) {
             if (!takes_next()) continue;
             const GuardedRoom room(blockings[random() % 2], panels, width, false);
             const Owned b = Owned(50, width, 3).fill(random, 3);
-            for (const bool accumulate : {false, true}) {
-                Owned got = Owned(23, width, (4 - width % 4) % 4).fill(random, 9);  // aligned rows, whatever the width
-                Owned want = got;
-                run(&Table::spmm, a.view(), b.view(), got.view(), accumulate, room.view());
-                run(&Table::spmm, a.view(), b.view(), want.view(), accumulate, PanelRoom{});
-                ASSERT_EQ(difference(got, want), "") << panels << " panels, width " << width;
-                ASSERT_TRUE(room.intact_behind());
+            for (const OwnedCsr& a : forms) {
+                for (const bool accumulate : {false, true}) {
+                    // Rows are aligned, whatever the width.
+                    Owned got = Owned(23, width, (4 - width % 4) % 4).fill(random, 9);
+                    Owned want = got;
+                    run(&Table::spmm, a.view(), b.view(), got.view(), accumulate, room.view());
+                    run(&Table::spmm, a.view(), b.view(), want.view(), accumulate, PanelRoom{});
+                    ASSERT_EQ(difference(got, want), "") << panels << " panels, width " << width;
+                    ASSERT_TRUE(room.intact_behind());
+                }
             }
         }
     }

@@ -84,10 +84,19 @@ T atomicAdd(T* address, T value) {
     return before;
 }
 
+struct alignas(8) float2 {
+    float x, y;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
 template <class T>
 T __ldcs(const T* from) {
     return *from;
 }
+inline void __stcs(float* to, float value) { *to = value; }
+inline void __stcs(float2* to, float2 value) { *to = value; }
+inline void __stcs(float4* to, float4 value) { *to = value; }
 inline float __fmul_rn(float x, float y) { return x * y; }
 inline float __fadd_rn(float x, float y) { return x + y; }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
