@@ -93,7 +93,8 @@ Machine rescaled_to_now(const Machine& machine, comm::Communicator& comm) {
     }
     measure::SteadyClock clock;
     const calibrate::Nodes nodes = calibrate::find_nodes(comm, 0);
-    const calibrate::Setting setting{comm, clock, kernels::cpu_table(), calibrate::probe_effort};
+    const auto processor = kernels::host_device(kernels::cpu_table());
+    const calibrate::Setting setting{comm, clock, *processor, calibrate::probe_effort};
     const ProbeFigures now = calibrate::Probe(setting, nodes, then->largest_bytes).measure();
     if (comm.rank() == 0) fmt::print(stderr, "{}\n", tools::change_text(*then, now));
     return cost::rescaled(machine, now);

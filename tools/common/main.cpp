@@ -107,9 +107,10 @@ private:
     bool expands_ = false;  // lists the options of subcommands
 };
 
-// A formatter of the command's own, as that of the commands above it.
+// A formatter of the command's own, as that of the commands above it, if these have one of this kind.
 std::shared_ptr<ExamplesFirst> own_formatter(CLI::App& command) {
-    auto own = std::make_shared<ExamplesFirst>(dynamic_cast<const ExamplesFirst&>(*command.get_formatter()));
+    const auto* above = dynamic_cast<const ExamplesFirst*>(command.get_formatter().get());
+    auto own = std::make_shared<ExamplesFirst>(above == nullptr ? ExamplesFirst(std::string()) : *above);
     command.formatter(own);
     return own;
 }

@@ -1,0 +1,228 @@
+"""The installed package: python3 tests/python/package_test.py. Tests that need SciPy or PyTorch are left out without."""
+
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+
+import numpy
+
+import gnnplan
+from gnnplan import safetensors
+
+
+def drawn(vertices=300, edges=2400, features=12, classes=3, seed=0):
+    """A directed graph with labels that features tell."""
+    draw = numpy.random.default_rng(seed)
+    y = draw.integers(0, classes, vertices)
+    x = draw.normal(size=(vertices, features)).astype(numpy.float32)
+    x[numpy.arange(vertices), y] += 2
+    kind = draw.integers(0, 3, vertices)
+    return {"edge_index": draw.integers(0, vertices, (2, edges)), "x": x, "y": y, "train": kind == 0, "valid": kind == 1,
+            "test": kind == 2}
+
+
+def resident_bytes():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def plan_in_child(results):
+    try:
+        gnnplan.plan("cora", machine="cpu-node")
+        results.put("planned")
+    except gnnplan.Error as error:
+        results.put((error.code, str(error)))
+
+
+class Plans(unittest.TestCase):
+    def test_of_a_card(self):
+        plan = gnnplan.plan("reddit", hidden=128, ranks=8, machine="a6000x8")
+        self.assertEqual(plan.ranks, 8)
+        self.assertIn("gcn on reddit, 8 ranks", repr(plan))
+        self.assertGreater(plan.memory, 0)
+        self.assertGreater(plan.epoch_seconds, 0)
+        self.assertGreater(len(plan.table()), 1)
+        self.assertGreater(len(plan.why()), 0)
+        self.assertIn("epoch", plan.sure())
+        self.assertEqual(plan.explain()["schema"].split("/")[0], "gnnplan.explanation")
+        self.assertIn("class Model", plan.pytorch())
+        self.assertEqual(pickle.loads(pickle.dumps(plan)).json, plan.json)
+
+    def test_of_sizes(self):
+        plan = gnnplan.plan(vertices=1000, nonzeros=9000, widths=[16, 8, 4], ranks=2, machine="cpu-node")
+        self.assertEqual(plan.document["problem"]["graph"]["vertices"], 1000)
+
+    def test_is_saved_and_loaded(self):
+        plan = gnnplan.plan("cora", ranks=2, machine="cpu-node")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "plan.json")
+            plan.save(path)
+            self.assertEqual(gnnplan.Plan.load(path).document, plan.document)
+
+    def test_of_arrays_is_that_of_the_file(self):
+        arrays = drawn()
+        options = {"hidden": 8, "ranks": 3, "machine": "cpu-node", "symmetrise": True}
+        with tempfile.TemporaryDirectory() as folder:
+            data = gnnplan.Data.from_arrays(**arrays)
+            path = os.path.join(folder, "graph.npz")
+            data.save(path)
+            ours, files = gnnplan.plan(data, **options).document, gnnplan.plan(path, **options).document
+        for document in (ours, files):
+            del document["command_line"], document["problem"]["graph"]["name"], document["problem"]["graph"]["source"]
+            del document["fingerprints"]["content"]
+        self.assertEqual(ours, files)
+
+
+class Errors(unittest.TestCase):
+    def test_have_the_kinds_of_python(self):
+        with self.assertRaises(FileNotFoundError) as missing:
+            gnnplan.plan("./nowhere.npz")
+        self.assertEqual(missing.exception.code, 66)
+        self.assertIn("there is no such file", str(missing.exception))
+        with self.assertRaises(ValueError) as wrong:
+            gnnplan.plan("reddit", hiden=3)
+        self.assertEqual(wrong.exception.code, 64)
+        self.assertIn("did you mean --hidden", str(wrong.exception))
+        with self.assertRaises(MemoryError) as large:
+            gnnplan.plan("ogbn-papers100m", hidden=256, machine="a6000x8", memory="1GiB")
+        self.assertGreater(large.exception.needed, large.exception.available)
+        self.assertEqual(large.exception.code, 3)
+        self.assertGreater(len(large.exception.largest), 0)
+        with self.assertRaises(gnnplan.DataError) as data:
+            gnnplan.Data.from_arrays(edge_index=([0], [5]), vertices=3)
+            gnnplan.plan(gnnplan.Data.from_arrays(edge_index=([0], [5]), vertices=3), widths=[4, 2])
+        self.assertIn("out of range", str(data.exception))
+
+    def test_of_arrays_that_do_not_fit(self):
+        for changed in ({"x": numpy.zeros(4)}, {"edge_index": ([0, 1], [1])}, {"edge_index": ([0.5], [1.5])},
+                        {"train": numpy.zeros(7, bool)}, {"edge_index": ([0], [1 << 40])}):
+            with self.assertRaises(gnnplan.DataError, msg=changed):
+                gnnplan.Data.from_arrays(**dict(drawn(), **changed))
+
+    def test_a_forked_child_is_told(self):
+        context = multiprocessing.get_context("fork")
+        results = context.Queue()
+        child = context.Process(target=plan_in_child, args=(results,))
+        child.start()
+        code, message = results.get(timeout=30)
+        child.join()
+        self.assertEqual(code, 69)
+        self.assertIn("spawn", message)
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        self.data = gnnplan.Data.from_arrays(**drawn())
+        self.plan = gnnplan.plan(self.data, hidden=8, ranks=2, machine="cpu-node", dropout=0.5)
+
+    def test_train_as_gnnrun_does(self):
+        ours = gnnplan.train(self.plan, epochs=6, autotune=0, seed=3, threads=1)
+        with tempfile.TemporaryDirectory() as folder:
+            graph, plan, weights, report = (os.path.join(folder, name)
+                                            for name in ("graph.npz", "plan.json", "w.safetensors", "report.json"))
+            self.data.save(graph)
+            self.plan.save(plan)
+            subprocess.run([os.path.join(os.path.dirname(sys.executable), "gnnrun"), plan, "--data", graph, "--epochs", "6",
+                            "--autotune", "0", "--seed", "3", "--in-process", "--threads", "1", "--quiet", "--save-weights",
+                            weights, "--report", report], check=True)
+            theirs = safetensors.load(weights)
+            with open(report, encoding="utf-8") as file:
+                document = json.load(file)
+        self.assertEqual(set(ours.weights), set(theirs))
+        for name, array in theirs.items():
+            self.assertTrue(numpy.array_equal(ours.weights[name], array), name)
+        self.assertEqual([epoch["loss"] for epoch in ours.history], [epoch["loss"] for epoch in document["epochs"]])
+
+    def test_epochs_are_heard_and_may_end_a_run(self):
+        heard = []
+        run = gnnplan.train(self.plan, epochs=4, autotune=0, on_epoch=heard.append)
+        self.assertEqual([epoch["epoch"] for epoch in heard], [1, 2, 3, 4])
+        self.assertEqual([epoch["loss"] for epoch in heard], [epoch["loss"] for epoch in run.history])
+
+        def refuse(epoch):
+            raise RuntimeError(f"enough after {epoch['epoch']}")
+
+        with self.assertRaisesRegex(RuntimeError, "enough after 1"):
+            gnnplan.train(self.plan, epochs=1000, autotune=0, on_epoch=refuse)
+
+    def test_inference_is_the_end_of_training(self):
+        run = gnnplan.train(self.plan, epochs=5, autotune=0, logits=True)
+        plan = gnnplan.plan(self.data, hidden=8, ranks=2, machine="cpu-node", task="infer")
+        for weights in (run, run.weights):
+            logits = gnnplan.infer(plan, weights=weights).logits
+            self.assertEqual(logits.shape, (300, 3))
+            numpy.testing.assert_allclose(logits, run.logits, atol=1e-5)
+
+    def test_resumes_where_it_was_interrupted(self):
+        whole = gnnplan.train(self.plan, epochs=8, autotune=0, threads=1)
+        with tempfile.TemporaryDirectory() as folder:
+            gnnplan.train(self.plan, epochs=4, autotune=0, threads=1, checkpoint=folder, checkpoint_every=4)
+            rest = gnnplan.train(self.plan, epochs=8, autotune=0, threads=1, checkpoint=folder, resume=folder)
+        for name, array in whole.weights.items():
+            self.assertTrue(numpy.array_equal(rest.weights[name], array), name)
+
+    def test_control_c_ends_it_after_an_epoch(self):
+        program = textwrap.dedent("""
+            import sys
+            sys.path[:0] = %r
+            import gnnplan
+            from package_test import drawn
+            data = gnnplan.Data.from_arrays(**drawn())
+            plan = gnnplan.plan(data, hidden=8, ranks=2, machine="cpu-node")
+            print("begins", flush=True)
+            run = gnnplan.train(plan, epochs=10_000_000, autotune=0)
+            print("epochs", len(run.history), run.interrupted)
+        """) % [os.path.dirname(os.path.abspath(__file__)), *sys.path]
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as child:
+            self.assertEqual(child.stdout.readline(), "begins\n")
+            time.sleep(1)
+            child.send_signal(signal.SIGINT)
+            rest = child.communicate(timeout=60)[0]
+        self.assertRegex(rest, r"epochs [1-9][0-9]* True")
+        self.assertEqual(child.returncode, 0)
+
+    def test_features_are_borrowed(self):
+        vertices, columns = 400_000, 128  # 205 MB
+        x = numpy.ones((vertices, columns), numpy.float32)
+        ring = numpy.arange(vertices)
+        before = resident_bytes()
+        data = gnnplan.Data.from_arrays(edge_index=(ring, (ring + 1) % vertices), x=x, y=ring % 2, train=ring[:100])
+        plan = gnnplan.plan(data, hidden=4, machine="cpu-node")
+        self.assertEqual(plan.document["problem"]["model"]["widths"][0], columns)
+        self.assertLess(resident_bytes() - before, x.nbytes / 2)
+
+
+class Questions(unittest.TestCase):
+    def test_are_answered_in_json(self):
+        self.assertIn("h100x8", gnnplan.machines())
+        swept = gnnplan.sweep("cora", {"ranks": [1, 2]}, machine="cpu-node")
+        self.assertTrue(swept["schema"].startswith("gnnplan.sweep/"))
+
+    def test_the_program_says_what_is_wrong(self):
+        with self.assertRaises(gnnplan.UsageError):
+            gnnplan.sweep("cora", {"rank": [1]})
+
+
+class OtherLibraries(unittest.TestCase):
+    def test_a_matrix_of_scipy(self):
+        try:
+            import scipy.sparse
+        except ImportError:
+            self.skipTest("SciPy is not installed")
+        arrays = drawn()
+        rows, columns = arrays.pop("edge_index")
+        matrix = scipy.sparse.csr_matrix((numpy.ones(len(rows)), (rows, columns)), shape=(300, 300))
+        plan = gnnplan.plan(gnnplan.Data.from_scipy(matrix, **arrays), hidden=8, machine="cpu-node")
+        self.assertEqual(plan.document["problem"]["graph"]["vertices"], 300)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,103 @@
+"""Training and inference by a plan, on ranks that are threads of this process."""
+
+import json
+import os
+import sys
+import tempfile
+
+import numpy
+
+from . import _core, safetensors
+from ._data import Data
+from ._errors import UsageError
+from ._options import words
+from ._wait import call
+
+
+class Run:
+    """What a run leaves: `report` with the keys of docs/plan-format.md, `weights` by name, `logits` where asked for."""
+
+    def __init__(self, report, notes, weights=None, logits=None, resume_from=None):
+        self.report, self.notes, self.weights, self.logits = report, notes, weights, logits
+        self.resume_from = resume_from
+
+    @property
+    def history(self):
+        """One dict an epoch."""
+        return self.report.get("epochs", [])
+
+    @property
+    def interrupted(self):
+        return self.report.get("ending") == "interrupted"
+
+    def __repr__(self):
+        epochs = self.history
+        last = f", loss {epochs[-1]['loss']:.4g}" if epochs else ""
+        return f"<gnnplan.Run of {len(epochs)} epochs{last}{', interrupted' if self.interrupted else ''}>"
+
+
+def _bar(total):
+    def show(epoch):
+        loss = epoch["loss"]
+        sys.stderr.write(f"\repoch {epoch['epoch']}/{total}  loss {loss:.4f}" if loss is not None else "\r")
+        sys.stderr.flush()
+    return show
+
+
+def _run(plan, data, options, on_epoch, folder, outputs):
+    stop = _core.Stop()
+    failed = []
+
+    def hear(line):
+        try:
+            on_epoch(json.loads(line))
+        except BaseException as error:  # the run ends first
+            failed.append(error)
+            stop.tell()
+
+    chosen = data if data is not None else plan.data
+    if chosen is None:
+        raise UsageError(64, "the data that the plan was made for is not known", "data", "say data=")
+    path = chosen.path if isinstance(chosen, Data) else os.fspath(chosen)
+    options.setdefault("timeout", 0)
+    arguments = ["plan", *words(data=path, in_process=plan.ranks > 1, **options), *words(**outputs)]
+    if "checkpoint" not in options and plan.document["problem"].get("task") != "infer":
+        arguments += ["--checkpoint", os.path.join(folder, "checkpoints")]  # of an interrupted run, which goes with it
+    ran = call(lambda: _core.run(arguments, plan.json, None if on_epoch is None else hear, stop), stop.tell)
+    if failed:
+        raise failed[0]
+    return ran
+
+
+def train(plan, data=None, *, epochs=None, on_epoch=None, progress=False, logits=False, **options):
+    """Trains, and returns a Run. `data`: where the plan does not know it. `on_epoch` gets a dict after each epoch. All
+    options of gnnrun are taken by their names: lr=0.01, seed=1, autotune=0, checkpoint="folder". Ctrl-C ends the
+    training after its epoch; what it returns then says where to resume from, if a folder for checkpoints was named."""
+    if progress and on_epoch is None:
+        on_epoch = _bar(epochs)
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = {"save_weights": os.path.join(folder, "weights.safetensors")}
+        if logits:
+            outputs["save_logits"] = os.path.join(folder, "logits.npy")
+        ran = _run(plan, data, dict(options, epochs=epochs), on_epoch, folder, outputs)
+        weights = safetensors.load(outputs["save_weights"]) if os.path.exists(outputs["save_weights"]) else None
+        values = numpy.load(outputs["save_logits"]) if logits and os.path.exists(outputs["save_logits"]) else None
+    if progress:
+        sys.stderr.write("\n")
+    resume = ran.resume_from if "checkpoint" in options else None
+    return Run(json.loads(ran.report), ran.notes, weights, values, resume)
+
+
+def infer(plan, data=None, weights=None, **options):
+    """Makes the pass of a plan of task="infer", and returns a Run whose `logits` are [vertices, classes]. `weights`: a
+    dict of arrays, a Run, or the name of a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = {"save_logits": os.path.join(folder, "logits.npy")}
+        if isinstance(weights, Run):
+            weights = weights.weights
+        if isinstance(weights, dict):
+            written = os.path.join(folder, "weights.safetensors")
+            safetensors.save(weights, written)
+            weights = written
+        ran = _run(plan, data, dict(options, load_weights=weights), None, folder, outputs)
+        return Run(json.loads(ran.report), ran.notes, None, numpy.load(outputs["save_logits"]))

@@ -1,0 +1,45 @@
+"""The program gnnplan that came with this package, for what it prints as JSON."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from ._errors import make
+
+
+def _program():
+    beside = os.path.join(os.path.dirname(sys.executable), "gnnplan")
+    found = beside if os.path.exists(beside) else shutil.which("gnnplan")
+    if found is None:
+        raise make(69, "the program gnnplan is not in PATH", "gnnplan", "install the package with its scripts")
+    return found
+
+
+def text(command, *arguments, plan=None):
+    """What `gnnplan COMMAND ...` prints. `plan` is written to a file, which is named first."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        if plan is not None:
+            files = [os.path.join(folder, "plan.json")]
+            plan.save(files[0])
+        done = subprocess.run([_program(), command, *files, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return done.stdout
+    lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    raise make(done.returncode, lines[-1][len("error: "):] if lines else done.stderr.strip())
+
+
+def document(command, *arguments, plan=None):
+    return json.loads(text(command, *arguments, plan=plan))
+
+
+def frame(rows):
+    """A DataFrame where pandas is installed, else the rows themselves."""
+    try:
+        import pandas
+    except ImportError:
+        return rows
+    return pandas.json_normalize(rows)
