@@ -139,10 +139,10 @@ private:
     std::int64_t known_[3] = {0, 0, 0};
 };
 
-// Opens arrays that are lent under this name (data/loan.hpp), an OGB raw folder, an .npz data set, a SciPy CSR .npz, Matrix Market, SNAP or CSV edge list, gzipped or not;
-// which one is found out from the path and the content. Not collective: each process opens its own. Throws
-// ErrorCode::missing_input when nothing is there, ErrorCode::data with file and line or array name when it is
-// malformed, ErrorCode::usage when an option does not fit the data.
+// Opens arrays that are lent under this name (data/loan.hpp), an OGB raw folder, an .npz data set, a SciPy CSR .npz,
+// Matrix Market, SNAP or CSV edge list, gzipped or not; which one is found out from the path and the content. Not
+// collective: each process opens its own. Throws ErrorCode::missing_input when nothing is there, ErrorCode::data with
+// file and line or array name when it is malformed, ErrorCode::usage when an option does not fit the data.
 Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options = {});
 
 // Makes a data set of arrays, which need no file; options mean the same. Throws ErrorCode::data when the arrays are not

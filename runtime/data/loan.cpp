@@ -37,13 +37,17 @@ bool is_lent(const std::string& name) {
     return loans().by_name.contains(name);
 }
 
-std::optional<Arrays> lent(const std::string& name) {
+std::optional<Arrays> lent(const std::string& name, bool in_shares) {
     Loan::Lend lend;
     {
         const std::lock_guard lock(loans().mutex);
         const auto found = loans().by_name.find(name);
         if (found == loans().by_name.end()) return std::nullopt;
         lend = found->second;
+    }
+    if (in_shares) {
+        throw Error(ErrorCode::usage, "arrays are in the memory of one process, and are not read in shares", name,
+                    "plan with `load whole`");
     }
     return lend();
 }

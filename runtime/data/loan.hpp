@@ -28,6 +28,7 @@ private:
 };
 
 bool is_lent(const std::string& name);
-std::optional<Arrays> lent(const std::string& name);
+// Nothing where the name is not lent. Throws Error{usage} where ranks are to read shares of it.
+std::optional<Arrays> lent(const std::string& name, bool in_shares);
 
 }  // namespace gnnplan::data

@@ -9,7 +9,6 @@
 
 #include <gnnplan/base/error.hpp>
 
-#include <optional>
 #include <utility>
 
 namespace gnnplan::data {
@@ -217,11 +216,7 @@ void Dataset::count_subsets() {
 
 Dataset open_dataset(const std::filesystem::path& path, const DatasetOptions& options) {
     check_options(options);
-    if (std::optional<Arrays> arrays = lent(path.string())) {
-        if (options.in_shares == 0) return make_dataset(std::move(*arrays), options);
-        throw Error(ErrorCode::usage, "arrays are in the memory of one process, and are not read in shares",
-                    path.string(), "plan with `load whole`");
-    }
+    if (auto arrays = lent(path.string(), options.in_shares > 0)) return make_dataset(std::move(*arrays), options);
     const Reader& reader = find_reader(path);
     Origin origin;
     origin.where = path.string();

@@ -108,6 +108,7 @@ class Errors(unittest.TestCase):
                 gnnplan.Data.from_arrays(**dict(drawn(), **changed))
 
     def test_a_forked_child_is_told(self):
+        gnnplan.plan("cora", machine="cpu-node")  # from here on there are threads that a child would lack
         context = multiprocessing.get_context("fork")
         results = context.Queue()
         child = context.Process(target=plan_in_child, args=(results,))

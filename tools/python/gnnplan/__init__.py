@@ -1,12 +1,32 @@
 """Plans distributed whole-graph GNN training, and runs the plans: docs/python.md."""
 
-from . import _core
-from ._data import Data
-from ._errors import DataError, DoesNotFit, Error, MissingError, UsageError
-from ._plan import Plan, plan
-from ._run import Run, infer, train
-from ._questions import calibrate, machines, sweep
+import importlib
+import typing
 
-__version__ = _core.version
-__all__ = ["Data", "DataError", "DoesNotFit", "Error", "MissingError", "Plan", "Run", "UsageError", "calibrate", "infer",
-           "machines", "plan", "sweep", "train"]
+if typing.TYPE_CHECKING:
+    from . import safetensors, torch
+    from ._data import Data
+    from ._errors import DataError, DoesNotFit, Error, MissingError, UsageError
+    from ._plan import Plan, plan
+    from ._questions import calibrate, machines, sweep
+    from ._run import Run, infer, train
+
+# What is used is loaded, and nothing else: neither NumPy, nor PyTorch, nor the compiled part.
+_PARTS = {"_data": ["Data"], "_errors": ["DataError", "DoesNotFit", "Error", "MissingError", "UsageError"],
+          "_plan": ["Plan", "plan"], "_questions": ["calibrate", "machines", "sweep"], "_run": ["Run", "infer", "train"]}
+_WHERE = {name: part for part, names in _PARTS.items() for name in names}
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name):
+    if name in _WHERE:
+        return getattr(importlib.import_module("." + _WHERE[name], __name__), name)
+    if name in ("safetensors", "torch"):
+        return importlib.import_module("." + name, __name__)
+    if name == "__version__":
+        return importlib.import_module("._core", __name__).version
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return [*__all__, "__version__", "safetensors", "torch"]
