@@ -1,0 +1,1 @@
+"""gnnplan: plans for distributed whole-graph training of graph neural networks."""

@@ -1,0 +1,83 @@
+"""Runs the steps of a phase in order, counts what each sends, and compares it with the plan."""
+
+import torch.distributed as dist
+
+from .errors import INTERNAL, PlanError
+from .predicted import bytes_of
+from .steps import RUN
+
+
+class Settings:
+    """The settings of one pass over a phase."""
+
+    def __init__(self, options, inverse_count, momentum):
+        self.rate, self.weight_decay = options.lr, options.weight_decay
+        self.momentum, self.inverse_count = momentum, inverse_count
+        self.epoch, self.training = 1, True
+
+
+class Passes:
+    """The phases of a schedule on one rank."""
+
+    def __init__(self, plan, rank):
+        self.plan, self.rank = plan, rank
+        self.predicted = bytes_of(plan, rank.graph)
+        self.sent, self.checked = {}, set()
+        self.results = {step[key] for step in plan.steps for kind, key in
+                        (("loss", "loss"), ("score", "counts")) if step.kind == kind}
+        self.done_with = {phase: self._last_uses(phase)
+                          for phase in ("setup", "epoch", "evaluation")}
+
+    def run(self, phase):
+        for step in self.plan.of_phase(phase):
+            self.rank.wire.sent = 0
+            RUN[step.kind](step, self.rank)
+            self.sent[step.name] = self.rank.wire.sent
+            for name in self.done_with[phase].get(step.name, ()):
+                self.rank.values.pop(name, None)
+
+    def check(self, phase):
+        """Compares the bytes of a phase with the prediction, once, on all ranks alike."""
+        if phase in self.checked:
+            return
+        self.checked.add(phase)
+        counted = self.counted(phase)
+        for name, sent in counted.items():
+            if sent != self.predicted[name]:
+                raise PlanError(INTERNAL, f"Step {name} has sent {sent} bytes by rank, and the "
+                                f"plan predicts {self.predicted[name]}: report this plan, and "
+                                "train it with gnnrun")
+        if phase == "epoch" and not self.plan.predicted["estimate"]:
+            total = sum(sum(sent) for sent in counted.values())
+            if total != self.plan.predicted["total_bytes"]:
+                raise PlanError(INTERNAL, f"The steps of an epoch have sent {total} bytes, and the "
+                                f"plan predicts {self.plan.predicted['total_bytes']}: report this "
+                                "plan, and train it with gnnrun")
+
+    def counted(self, phase):
+        """By the name of a step, what each rank has sent."""
+        own = [self.sent[step.name] for step in self.plan.of_phase(phase)]
+        of_ranks = gathered(own, self.plan.ranks)
+        return {step.name: [sent[i] for sent in of_ranks]
+                for i, step in enumerate(self.plan.of_phase(phase))}
+
+    def _last_uses(self, phase):
+        """By the name of a step, the transient tensors that the phase does not read after it."""
+        last = {}
+        for step in self.plan.of_phase(phase):
+            for name in step.operands(self.plan.tensors):
+                last[name] = step.name
+        done = {}
+        for name, step in last.items():
+            if self.plan.tensors[name].role == "transient" and name not in self.results:
+                done.setdefault(step, []).append(name)
+        return done
+
+
+def gathered(value, ranks):
+    """The values of all ranks, which are not counted as messages of the plan."""
+    if ranks == 1:
+        return [value]
+    values = [None] * ranks
+    dist.all_gather_object(values, value)
+    return values

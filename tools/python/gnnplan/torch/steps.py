@@ -1,0 +1,65 @@
+"""Which function runs a step, and which plans are refused."""
+
+from . import dense, maps
+from .errors import refuse
+from .loss import loss, score
+from .product import index, spmm
+from .redistribute import redistribute
+
+RUN = {
+    "spmm": spmm, "index": index, "gemm": dense.gemm, "redistribute": redistribute,
+    "weight_grad": dense.weight_grad, "all_reduce": dense.all_reduce,
+    "reduce_scatter": dense.reduce_scatter, "update": dense.update, "loss": loss, "score": score,
+    "map": lambda step, rank: maps.OPERATIONS[step["op"]](step, rank),
+}
+RULES = {"adam", "adamw", "sgd", "momentum", "rmsprop"}
+EXCHANGES = {"none", "panels", "rows"}
+
+
+def check(plan):
+    """Refuses, before training, whatever a plan has that this module has not."""
+    problem, numbering = plan.problem, plan.numbering
+    if problem.get("task", "train") != "train":
+        refuse("Inference (task infer)")
+    if problem.get("batches"):
+        refuse("Training on batches (batches)")
+    if numbering.get("clones") or plan.configuration.get("groups"):
+        refuse("Training on parts of a cut with clones (clones)")
+    if numbering.get("cut"):
+        refuse(f"The vertex cut {numbering['cut']} (scheme cut)")
+    if numbering["parts"] > 1:
+        refuse("Numbering by a partitioner (parts)")
+    if plan.graph["generated_features"] or plan.graph["generated_classes"]:
+        refuse("Data that gnnrun generates (generated_features, generated_classes)")
+    for tensor in plan.tensors.values():
+        check_tensor(tensor)
+    for step in plan.steps:
+        check_step(step, plan.model["name"])
+
+
+def check_tensor(tensor):
+    if tensor.role in ("edges", "in_flight", "summands", "counts_as"):
+        refuse(f"Tensor {tensor.name} (role {tensor.role})")
+    if tensor.sample:
+        refuse(f"Tensor {tensor.name} with drawn edges (sample)")
+
+
+def check_step(step, model):
+    of = f"Step {step.name} of {model}"
+    if step.kind not in RUN:
+        refuse(f"{of} (kind {step.kind})")
+    if step.kind == "map" and step["op"] not in maps.OPERATIONS:
+        refuse(f"{of} (map {step['op']})")
+    if step.kind == "spmm":
+        if step["program"]:
+            refuse(f"{of} (program {step['program']})")
+        if step["exchange"] not in EXCHANGES:
+            refuse(f"{of} (exchange {step['exchange']})")
+        if step["bf16"]:
+            refuse(f"{of} (switch bf16)")
+    if step.kind == "index" and (step["targets"] or step["relayed"]):
+        refuse(f"{of} (an index of {'targets' if step['targets'] else 'relayed rows'})")
+    if step.kind == "update" and step["rule"] not in RULES:
+        refuse(f"{of} (optimiser {step['rule']})")
+    if step.kind == "loss" and step["weights"]:
+        refuse(f"{of} (weights of rows)")
