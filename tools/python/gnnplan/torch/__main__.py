@@ -5,14 +5,7 @@ import os
 import sys
 import warnings
 
-import torch
-import torch.distributed as dist
-
-from .errors import MISMATCH, UNAVAILABLE, PlanError
-from .plan import Plan
-from .steps import check
-from .train import Training
-from .wire import Wire
+from .launch import exit_code, local
 
 
 def options_of(arguments=None):
@@ -33,42 +26,18 @@ def options_of(arguments=None):
     parser.add_argument("--report", metavar="FILE", help="write losses, seconds and bytes (JSON)")
     parser.add_argument("--backend", choices=["gloo", "nccl"], default="gloo",
                         help="nccl: each rank has a GPU (gloo)")
+    parser.add_argument("--local", action="store_true",
+                        help="start all ranks here, as processes, without torchrun")
     parser.add_argument("-q", "--quiet", action="store_true", help="print errors alone")
     return parser.parse_args(arguments)
 
 
-def train(options, rank, ranks):
-    """Trains on this rank, one of so many whose process group is there."""
-    plan = Plan(options.plan)
-    check(plan)
-    if plan.ranks != ranks:
-        raise PlanError(MISMATCH, f"{options.plan} is for {plan.ranks} ranks, and {ranks} were "
-                        f"started: start it with torchrun --nproc_per_node {plan.ranks}")
-    device = torch.device("cpu")
-    if options.backend == "nccl":
-        if not torch.cuda.is_available():
-            raise PlanError(UNAVAILABLE, "PyTorch has no GPU here for nccl: use --backend gloo")
-        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
-        torch.cuda.set_device(device)
-    if ranks > 1 and not dist.is_initialized():
-        dist.init_process_group(options.backend)
-    return Training(plan, options, Wire(rank, device)).run()
-
-
 def main(arguments=None):
-    warnings.filterwarnings("ignore", ".*[Ss]parse")  # PyTorch calls its matrices unfinished
+    warnings.filterwarnings("ignore", ".*[Ss]parse")  # PyTorch calls its sparse matrices a beta
     options = options_of(arguments)
-    rank, ranks = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
-    try:
-        train(options, rank, ranks)
-    except PlanError as error:
-        if rank == 0:
-            print(f"error: {error}", file=sys.stderr, flush=True)
-        return error.code
-    finally:
-        if dist.is_initialized():
-            dist.destroy_process_group()
-    return 0
+    if options.local:
+        return local(options)
+    return exit_code(options, int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1)))
 
 
 if __name__ == "__main__":

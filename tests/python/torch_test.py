@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Does gnnplan.torch train as gnnrun does, and send what the plan predicts?
+
+    torch_test.py --bin FOLDER [unittest's arguments]
+
+FOLDER has gnnplan and gnnrun. Plans of several schemes, grids, orders and models are made for small
+graphs. Each is trained by gnnrun and by ranks of gnnplan.torch, which are processes of this
+machine; the losses of all epochs are compared, the scores after the last one, and the bytes of each
+step and rank. Exit status 77 where there is no PyTorch.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "python"))
+
+try:
+    import numpy
+    import torch
+    from gnnplan.torch import __main__ as program
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+EPOCHS = 5
+TOLERANCE = 1e-5  # of losses: float32, and sums in different orders
+GRAPHS = {
+    "plain": "planted --vertices 300 --nonzeros 3000 --features 20 --classes 5",
+    "directed": "rmat --vertices 203 --nonzeros 2000 --features 13 --classes 4 --directed",
+}
+DROP = "--dropout 0.5"
+CASES = {  # graph, ranks, flags of gnnplan plan
+    "one rank": ("plain", 1, ""),
+    "one rank, dropout": ("directed", 1, DROP),
+    "1d, two ranks, panels": ("plain", 2, "--scheme 1d --exchange panels --loss-rows off"),
+    "1d, two ranks, rows, dropout": ("directed", 2, f"--scheme 1d --exchange rows {DROP}"),
+    "1d, three ranks, overlap": ("plain", 3, "--scheme 1d --overlap on --forward DD"),
+    "1d, four ranks, rows of the loss": ("directed", 4, "--scheme 1d --loss-rows on --forward SS"),
+    "1d, four ranks, shuffled, dropout":
+        ("plain", 4, f"--scheme 1d --permute on --exchange rows --overlap on {DROP}"),
+    "rdm 1x2, dropout": ("plain", 2, f"--scheme rdm --grid 1x2 --forward SD {DROP}"),
+    "rdm 1x3, DS": ("directed", 3, "--scheme rdm --grid 1x3 --forward DS --backward S-"),
+    "rdm 1x4": ("plain", 4, "--scheme rdm --grid 1x4 --forward DD --backward D-"),
+    "rdm 1x4, paper": ("plain", 4, "--scheme rdm --space paper --forward SD --backward SS"),
+    "rdm 2x2, rows, dropout": ("directed", 4, f"--scheme rdm --grid 2x2 --exchange rows {DROP}"),
+    "rdm 2x2, panels": ("plain", 4, "--scheme rdm --grid 2x2 --exchange panels --node-axis x"),
+    "1.5d 2x1x2": ("plain", 4, "--scheme 1.5d --grid 2x1x2 --exchange panels"),
+    "1.5d 2x1x2, rows, dropout": ("directed", 4, f"--scheme 1.5d --grid 2x1x2 --forward DS {DROP}"),
+    "1.5d 1x1x3": ("plain", 3, "--scheme 1.5d --grid 1x1x3 --loss-rows off"),
+    "1.5d 2x2, dealt": ("directed", 4, "--scheme 1.5d --grid 2x2"),
+    "2d 2x2, stored": ("plain", 4, "--scheme 2d --values stored --exchange rows"),
+    "2d 2x2, factored, dropout": ("directed", 4, f"--scheme 2d --values factored {DROP}"),
+    "2d 1x3, overlap": ("directed", 3, "--scheme 2d --grid 1x3 --values stored --overlap on"),
+    "3d 1x2x2": ("plain", 4, "--scheme 3d --values stored"),
+    "3d 2x1x2 or so, dropout": ("directed", 4, f"--scheme 3d --overlap off {DROP}"),
+    "three layers, biases, elu": ("plain", 2, f"--layers 3 --bias --activation elu {DROP}"),
+    "three layers, residual, jk":
+        ("directed", 4, f"--layers 3 --bias --residual --jk concat --activation leaky_relu {DROP}"),
+    "maps before and behind": ("plain", 2, "--pre 9 --post 7 --bias --residual linear"),
+    "layers made again": ("plain", 2, f"--layers 4 --recompute 2 {DROP}"),
+    "sage": ("plain", 1, "--model sage"),
+    "sage, four ranks, dropout": ("directed", 4, f"--model sage --scheme rdm --bias {DROP}"),
+    "sage, sum, three ranks": ("plain", 3, "--model sage --aggregator sum --scheme 1d"),
+    "sage, gcn, two ranks": ("directed", 2, "--model sage --aggregator gcn"),
+    "gin, two ranks": ("plain", 2, "--model gin --epsilon 0.1"),
+    "gin, trained epsilon": ("directed", 4, f"--model gin --epsilon train --scheme rdm {DROP}"),
+    "sgc": ("plain", 2, "--model sgc"),
+    "appnp": ("directed", 2, "--model appnp --hops 3"),
+    "gcnii": ("plain", 2, f"--model gcnii --layers 3 {DROP}"),
+    "sgd with momentum": ("plain", 2, "--optimizer sgd --momentum 0.9"),
+    "adamw": ("plain", 1, "--optimizer adamw"),
+    "rmsprop": ("plain", 1, "--optimizer rmsprop"),
+    "features by rows": ("plain", 2, "--feature-norm row --input-dropout 0.3"),
+}
+REFUSED = {  # flags, and what the sentence names
+    "gat": ("--model gat", "gat"),
+    "agnn": ("--model agnn", "agnn"),
+    "maxima": ("--model sage --aggregator max", "program max"),
+    "a cut": ("--scheme cut --ranks 2", "libra"),
+    "inference": ("--task infer", "infer"),
+}
+
+
+def run(*command):
+    return subprocess.run([str(part) for part in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True,
+                          env={**os.environ, "GNNPLAN_PROBE": "off"})
+
+
+class TorchTest(unittest.TestCase):
+    bin = None
+    worst = 0.0
+    compared = 0
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        for name, flags in GRAPHS.items():
+            made = run(cls.bin / "gnnplan", "graph", "generate", *flags.split(), "-o",
+                       cls.path(f"{name}.npz"))
+            assert made.returncode == 0, made.stdout
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+        print(f"{cls.compared} plans compared; the worst loss differs by {cls.worst:.1e} of it")
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.folder.name, name)
+
+    def plan(self, graph, flags):
+        made = run(self.bin / "gnnplan", "plan", "--graph", self.path(f"{graph}.npz"), "--hidden",
+                   16, "--machine", "cpu-node", *flags.split(), "-o", self.path("plan.json"))
+        self.assertEqual(made.returncode, 0, made.stdout)
+        return self.path("plan.json")
+
+    def train(self, plan, graph, *flags):
+        """The report of gnnplan.torch, whose ranks are processes here."""
+        report = self.path("torch.json")
+        with warnings.catch_warnings():
+            code = program.main([plan, "--data", self.path(f"{graph}.npz"), "--epochs", str(EPOCHS),
+                                 "--report", report, "--local", "-q", *flags])
+        self.assertEqual(code, 0)
+        with open(report, encoding="utf-8") as file:
+            return json.load(file)
+
+    def gnnrun(self, plan, graph, *flags):
+        report = self.path("gnnrun.json")
+        ran = run(self.bin / "gnnrun", plan, "--data", self.path(f"{graph}.npz"), "--in-process",
+                  "--threads", 1, "--autotune", 0, "--epochs", EPOCHS, "--report", report, *flags)
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        with open(report, encoding="utf-8") as file:
+            return json.load(file)
+
+    def compare(self, ours, theirs):
+        for mine, other in zip(ours["epochs"], theirs["epochs"]):
+            difference = abs(mine["loss"] - other["loss"]) / abs(other["loss"])
+            TorchTest.worst = max(TorchTest.worst, difference)
+            self.assertLessEqual(difference, TOLERANCE, (mine, other))
+        last, of_gnnrun = ours["epochs"][-1], theirs["epochs"][-1]
+        for key in ("train_accuracy", "valid_accuracy", "test_accuracy"):
+            self.assertAlmostEqual(last[key], of_gnnrun[key], delta=0.02)
+        for phase in ("setup", "steps", "evaluation"):
+            known = {step["name"]: step for step in theirs[phase]}
+            for step in ours[phase]:
+                for key in ("predicted_bytes_by_rank", "counted_bytes_by_rank"):
+                    self.assertEqual(step[key], known[step["name"]][key], step["name"])
+        TorchTest.compared += 1
+
+    def test_plans(self):
+        for name, (graph, ranks, flags) in CASES.items():
+            with self.subTest(name):
+                plan = self.plan(graph, f"--ranks {ranks} {flags}")
+                self.compare(self.train(plan, graph), self.gnnrun(plan, graph))
+
+    def test_refusals(self):
+        for name, (flags, word) in REFUSED.items():
+            with self.subTest(name):
+                plan = self.plan("plain", flags)
+                said = io.StringIO()
+                with contextlib.redirect_stderr(said):
+                    code = program.main([plan, "--data", self.path("plain.npz"), "--local"])
+                self.assertEqual(code, 69, said.getvalue())
+                self.assertIn(word, said.getvalue())
+                self.assertIn("gnnplan explain --pytorch", said.getvalue())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    options, others = parser.parse_known_args()
+    TorchTest.bin = options.bin.resolve()
+    torch.set_num_threads(1)
+    unittest.main(argv=[sys.argv[0], *others])
+
+
+if __name__ == "__main__":
+    main()
