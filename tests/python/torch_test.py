@@ -60,6 +60,12 @@ CASES = {  # graph, ranks, flags of gnnplan plan
     "1.5d 2x2, dealt": ("directed", 4, "--scheme 1.5d --grid 2x2"),
     "2d 2x2, stored": ("plain", 4, "--scheme 2d --values stored --exchange rows"),
     "2d 2x2, factored, dropout": ("directed", 4, f"--scheme 2d --values factored {DROP}"),
+    "1d, four ranks, relay": ("directed", 4, "--scheme 1d --exchange relay"),
+    "1d, four ranks, relay, overlap": ("plain", 4, "--scheme 1d --exchange relay --overlap on"),
+    "1d, four ranks, relayed rows": ("directed", 4, "--scheme 1d --exchange relayed-rows"),
+    "1d, three ranks, relayed rows, overlap":
+        ("plain", 3, "--scheme 1d --exchange relayed-rows --overlap on"),
+    "2d 2x2, relay": ("directed", 4, "--scheme 2d --exchange relay --node-axis x"),
     "2d 1x3, overlap": ("directed", 3, "--scheme 2d --grid 1x3 --values stored --overlap on"),
     "3d 1x2x2": ("plain", 4, "--scheme 3d --values stored"),
     "3d 2x1x2 or so, dropout": ("directed", 4, f"--scheme 3d --overlap off {DROP}"),

@@ -1,6 +1,6 @@
 """The pieces in which a rank works through a distributed product, and what it sends meanwhile.
 
-Piece: the columns of the matrix, the rank that sends those rows of the dense operand, and the
+Piece: the columns of the matrix, the rank that holds those rows of the dense operand, and the
 rank that stores the nonzeros. Stage k of a rank multiplies its k-th piece, and serves the k-th
 pieces of others.
 """
@@ -10,7 +10,7 @@ from collections import namedtuple
 from .grid import balanced, intersect, size
 
 Piece = namedtuple("Piece", "columns dense_root matrix_root")
-Stage = namedtuple("Stage", "piece rows nonzeros")
+Stage = namedtuple("Stage", "piece nonzeros")
 
 
 def deals_blocks(matrix):
@@ -85,9 +85,14 @@ def shared_pieces(grid, matrix, rank):
             count = min(matrix.splits, size(columns))
             holder = grid.neighbour(rank, "y", iy)
             pieces += [Piece(balanced(columns, i, count), root, holder) for i in range(count)]
-    places = [len(pieces) * grid.at(rank, axis) // grid.extent[axis] for axis in "xy"]
-    first = sum(places) % len(pieces) if pieces else 0
+    first = first_of(grid, len(pieces), rank)
     return pieces[first:] + pieces[:first]
+
+
+def first_of(grid, count, rank):
+    """With which of the pieces of a slice a rank begins: each rank with another one."""
+    places = [count * grid.at(rank, axis) // grid.extent[axis] for axis in "xy"]
+    return sum(places) % count if count else 0
 
 
 def stages_of(grid, matrix, rank):
@@ -96,8 +101,6 @@ def stages_of(grid, matrix, rank):
     stages = []
     for k in range(max(len(pieces) for pieces in others.values())):
         at = {peer: pieces[k] for peer, pieces in others.items() if k < len(pieces)}
-        stages.append(Stage(
-            at.get(rank),
-            [(peer, p.columns) for peer, p in at.items() if peer != rank == p.dense_root],
-            [(peer, p.columns) for peer, p in at.items() if peer != rank == p.matrix_root]))
+        stages.append(Stage(at.get(rank), [(peer, p.columns) for peer, p in at.items()
+                                           if peer != rank == p.matrix_root]))
     return stages

@@ -80,6 +80,7 @@ class Plan:
         self.parameters = schedule["parameters"]
         self.tensors = {entry["name"]: Tensor(entry) for entry in schedule["tensors"]}
         self.steps = [Step(entry) for entry in schedule["steps"]]
+        self.ranks_per_node = document["machine"]["ranks_per_node"]
         blocking = document["machine"].get("blocking", {})
         self.row_start_bytes = blocking.get("row_start_bytes", 8)
 

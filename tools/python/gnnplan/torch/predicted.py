@@ -2,9 +2,10 @@
 
 from .grid import balanced, size
 from .loss import column_parallel
-from .pieces import matrix_rows, pieces_of
+from .pieces import matrix_rows
 from .redistribute import common, peers_of
-from .sparse import Packing, asks_for_rows, base_of
+from .sources import Sources
+from .sparse import Packing
 from .wire import bytes_of_bits, part_size
 
 BYTES = {"f32": 4, "f64": 8}
@@ -25,17 +26,14 @@ def bytes_of(plan, graph):
 
 def spmm(plan, graph, step, sent):
     """Rows of the dense operand, and nonzeros where they are shared, for each piece of a rank."""
-    grid, matrix = plan.grid, plan.tensors[step["matrix"]]
-    by_need = asks_for_rows(plan, base_of(plan, matrix.name))
-    for rank in range(grid.size):
-        own = matrix_rows(grid, matrix, rank)
-        width = size(grid.block(plan.tensors[step["in"]], rank)[1])
-        for piece in pieces_of(grid, matrix, rank):
-            if piece.dense_root != rank:
-                rows = size(piece.columns)
-                if by_need:
-                    rows = len(graph.met(matrix.transposed, own, piece.columns))
-                sent[piece.dense_root] += 4 * width * rows
+    matrix = plan.tensors[step["matrix"]]
+    sources = Sources(plan, graph, matrix, step["exchange"], bool(step["overlap"]))
+    for rank, pieces in enumerate(sources.pieces):
+        own = matrix_rows(plan.grid, matrix, rank)
+        width = size(plan.grid.block(plan.tensors[step["in"]], rank)[1])
+        for k, piece in enumerate(pieces):
+            for source, rows in sources.of(rank, k):
+                sent[source] += 4 * width * (size(piece.columns) if rows is None else len(rows))
             if piece.matrix_root != rank:
                 count = graph.nonzeros(matrix.transposed, own, piece.columns)
                 packing = Packing(plan, matrix, own, piece.columns, count)
@@ -43,13 +41,13 @@ def spmm(plan, graph, step, sent):
 
 
 def index(plan, graph, step, sent):
-    """Requests go the other way than rows."""
-    matrix = plan.tensors[step["matrix"]]
-    for rank in range(plan.ranks):
-        own = matrix_rows(plan.grid, matrix, rank)
-        for piece in pieces_of(plan.grid, matrix, rank):
-            if piece.dense_root != rank:
-                sent[rank] += 4 * len(graph.met(matrix.transposed, own, piece.columns))
+    """Requests for rows that come straight go the other way than these."""
+    exchange = "relayed_rows" if step["relayed"] else "rows"
+    sources = Sources(plan, graph, plan.tensors[step["matrix"]], exchange, False)
+    for rank, pieces in enumerate(sources.pieces):
+        for k, piece in enumerate(pieces):
+            sent[rank] += 4 * sum(len(rows) for source, rows in sources.of(rank, k)
+                                  if source == piece.dense_root)
 
 
 def redistribute(plan, graph, step, sent):

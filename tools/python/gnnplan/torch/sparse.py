@@ -5,6 +5,7 @@ import torch
 
 from .grid import balanced, size
 from .pieces import dense_rows, matrix_rows, stages_of
+from .sources import Sources, Transfers
 
 
 def base_of(plan, name):
@@ -12,9 +13,10 @@ def base_of(plan, name):
     return plan.tensors[name].structure or name
 
 
-def asks_for_rows(plan, base):
-    """Whether products with the matrix exchange needed rows, for which an index is there."""
-    return any(step.kind == "index" and step["matrix"] == base for step in plan.steps)
+def index_of(plan, base):
+    """The step that tells which rows of others products with a matrix need, None without one."""
+    return next((step for step in plan.steps
+                 if step.kind == "index" and step["matrix"] == base), None)
 
 
 class SparsePart:
@@ -24,9 +26,9 @@ class SparsePart:
         self.rank, self.matrix = rank, matrix
         self.rows = matrix_rows(rank.grid, matrix, rank.rank)
         self.stages = stages_of(rank.grid, matrix, rank.rank)
-        self.needed_rows = asks_for_rows(rank.plan, matrix.name)
+        self.needed_rows = index_of(rank.plan, matrix.name) is not None
         self.index = {}  # of a stage and a rank that it serves: which of the rank's rows that needs
-        self.blocks = {}
+        self.blocks, self.transfers_of = {}, {}
 
     def request(self, piece):
         """The rows of a piece that this rank needs, None for all of them."""
@@ -34,25 +36,33 @@ class SparsePart:
             return None
         return self.rank.graph.met(self.matrix.transposed, self.rows, piece.columns)
 
+    def transfers(self, exchange, overlap):
+        key = exchange, overlap
+        if key not in self.transfers_of:
+            plan, graph = self.rank.plan, self.rank.graph
+            sources = Sources(plan, graph, self.matrix, exchange, overlap)
+            self.transfers_of[key] = Transfers(sources, self.rank.rank, len(self.stages))
+        return self.transfers_of[key]
+
     def own(self, columns):
         """The place of a piece's rows in the rank's block of the dense operand."""
         first = dense_rows(self.rank.grid, self.matrix, self.rank.rank)[0]
         return slice(columns[0] - first, columns[1] - first)
 
-    def exchange_index(self):
-        """Tells every rank which of its rows this one needs, stage by stage."""
+    def exchange_index(self, relayed):
+        """Tells every rank which of its rows this one gets straight from it, stage by stage."""
         device = self.rank.device
+        transfers = self.transfers("relayed_rows" if relayed else "rows", False)
         for k, stage in enumerate(self.stages):
             sends, receives = [], []
-            wanted = self.request(stage.piece) if stage.piece else None
-            if wanted is not None:
-                index = torch.from_numpy(wanted.astype(numpy.int32)).to(device)
-                sends.append((stage.piece.dense_root, index))
-            for peer, columns in stage.rows:
-                theirs = matrix_rows(self.rank.grid, self.matrix, peer)
-                count = len(self.rank.graph.met(self.matrix.transposed, theirs, columns))
-                self.index[k, peer] = torch.empty(count, dtype=torch.int32, device=device)
-                receives.append((peer, self.index[k, peer]))
+            for source, places in transfers.receives[k]:
+                if source == stage.piece.dense_root:
+                    index = self.request(stage.piece)[places].astype(numpy.int32)
+                    sends.append((source, torch.from_numpy(index).to(device)))
+            for peer, _, got, rows in transfers.sends[k]:
+                if got is None:
+                    self.index[k, peer] = torch.empty(len(rows), dtype=torch.int32, device=device)
+                    receives.append((peer, self.index[k, peer]))
             self.rank.wire.exchange(sends, receives)
 
     def block(self, columns, matrix):

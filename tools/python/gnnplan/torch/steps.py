@@ -13,7 +13,7 @@ RUN = {
     "map": lambda step, rank: maps.OPERATIONS[step["op"]](step, rank),
 }
 RULES = {"adam", "adamw", "sgd", "momentum", "rmsprop"}
-EXCHANGES = {"none", "panels", "rows"}
+EXCHANGES = {"none", "panels", "rows", "relay", "relayed_rows"}
 
 
 def check(plan):
@@ -31,10 +31,10 @@ def check(plan):
         refuse("Numbering by a partitioner (parts)")
     if plan.graph["generated_features"] or plan.graph["generated_classes"]:
         refuse("Data that gnnrun generates (generated_features, generated_classes)")
-    for tensor in plan.tensors.values():
-        check_tensor(tensor)
     for step in plan.steps:
         check_step(step, plan.model["name"])
+    for tensor in plan.tensors.values():
+        check_tensor(tensor)
 
 
 def check_tensor(tensor):
@@ -57,8 +57,8 @@ def check_step(step, model):
             refuse(f"{of} (exchange {step['exchange']})")
         if step["bf16"]:
             refuse(f"{of} (switch bf16)")
-    if step.kind == "index" and (step["targets"] or step["relayed"]):
-        refuse(f"{of} (an index of {'targets' if step['targets'] else 'relayed rows'})")
+    if step.kind == "index" and step["targets"]:
+        refuse(f"{of} (an index of targets)")
     if step.kind == "update" and step["rule"] not in RULES:
         refuse(f"{of} (optimiser {step['rule']})")
     if step.kind == "loss" and step["weights"]:
