@@ -1,5 +1,7 @@
 """The propagation matrix, numbered as the plan numbers vertices, and blocks of it."""
 
+import copy
+
 import numpy
 
 from .errors import MISMATCH, PlanError
@@ -33,9 +35,23 @@ class Graph:
         self.row_scale = self.row_scale[vertex]
         self.column_scale = self.column_scale[vertex]
 
-    def finish(self):
-        """Sorts the nonzeros by rows of both matrices."""
-        target, source, weight = self._edges
+    def edges(self):
+        """Targets, sources and weights of the nonzeros."""
+        return self._edges
+
+    def finish(self, part=None, parts=0):
+        """Sorts the nonzeros by rows of both matrices; part: of each, the part of a cut."""
+        self._sort(*self._edges)
+        self.parts = []
+        for p in range(parts):
+            self.parts.append(copy.copy(self))
+            self.parts[p]._sort(*(of[part == p] for of in self._edges))
+
+    def part_on(self, grid, matrix, rank):
+        """The graph, or the part of a cut, whose nonzeros a rank has."""
+        return self.parts[grid.at(rank, "x")] if "x" in matrix.layout[2] else self
+
+    def _sort(self, target, source, weight):
         self._sorted = {}
         for transposed, rows, columns in ((True, target, source), (False, source, target)):
             order = numpy.lexsort((columns, rows))
@@ -76,6 +92,10 @@ class Graph:
             inside = of_rows[(of_rows >= columns[0]) & (of_rows < columns[1])]
             self._met[key] = numpy.unique(inside) - columns[0]
         return self._met[key]
+
+    def stored_rows(self, transposed):
+        """The rows that have a nonzero."""
+        return numpy.flatnonzero(numpy.diff(self._sorted[transposed][0]))
 
     def nonzeros(self, transposed, rows, columns):
         start, column, _ = self._sorted[transposed]

@@ -2,6 +2,7 @@
 
 import numpy
 
+from .cut import Libra
 from .data import TRAIN
 from .errors import MISMATCH, PlanError
 from .philox import shuffled
@@ -13,13 +14,19 @@ def number_vertices(graph, data, plan):
     vertex = numpy.arange(graph.vertices)
     if numbering["permuted"]:
         vertex = shuffled(graph.vertices, numbering["seed"])
+    part, parts = None, 0
+    if numbering.get("cut"):
+        parts = numbering["parts"]
+        libra = Libra(graph, parts, numbering["seed"])
+        vertex = vertex[numpy.argsort(libra.owner[vertex], kind="stable")]
+        part = libra.of_edges(*graph.edges()[:2])
     layers = numbering["loss_layers"]
     if layers > 0:
         last = last_layer_needed(graph, data.subset, layers)
         vertex = vertex[numpy.argsort(layers - last[vertex], kind="stable")]
         check_spaces(plan, last)
     graph.number(vertex)
-    graph.finish()
+    graph.finish(part, parts)
 
 
 def last_layer_needed(graph, subset, layers):

@@ -6,6 +6,7 @@ from .pieces import matrix_rows
 from .redistribute import common, peers_of
 from .sources import Sources
 from .sparse import Packing
+from .summands import sent_by
 from .wire import bytes_of_bits, part_size
 
 BYTES = {"f32": 4, "f64": 8}
@@ -14,7 +15,7 @@ BYTES = {"f32": 4, "f64": 8}
 def bytes_of(plan, graph):
     """By the name of a step, what each rank sends."""
     predict = {"spmm": spmm, "index": index, "redistribute": redistribute, "loss": loss,
-               "all_reduce": all_reduce, "reduce_scatter": reduce_scatter}
+               "sum_rows": sum_rows, "all_reduce": all_reduce, "reduce_scatter": reduce_scatter}
     found = {}
     for step in plan.steps:
         sent = [0] * plan.ranks
@@ -30,7 +31,8 @@ def spmm(plan, graph, step, sent):
     sources = Sources(plan, graph, matrix, step["exchange"], bool(step["overlap"]))
     for rank, pieces in enumerate(sources.pieces):
         own = matrix_rows(plan.grid, matrix, rank)
-        width = size(plan.grid.block(plan.tensors[step["in"]], rank)[1])
+        names = step["column_operands"] or [step["in"]]
+        width = sum(size(plan.grid.block(plan.tensors[name], rank)[1]) for name in names)
         for k, piece in enumerate(pieces):
             for source, rows in sources.of(rank, k):
                 sent[source] += 4 * width * (size(piece.columns) if rows is None else len(rows))
@@ -42,12 +44,22 @@ def spmm(plan, graph, step, sent):
 
 def index(plan, graph, step, sent):
     """Requests for rows that come straight go the other way than these."""
+    if step["targets"]:
+        for rank in range(plan.ranks):
+            sent[rank] += sent_by(plan, graph, step, rank, 1)
+        return
     exchange = "relayed_rows" if step["relayed"] else "rows"
     sources = Sources(plan, graph, plan.tensors[step["matrix"]], exchange, False)
     for rank, pieces in enumerate(sources.pieces):
         for k, piece in enumerate(pieces):
             sent[rank] += 4 * sum(len(rows) for source, rows in sources.of(rank, k)
                                   if source == piece.dense_root)
+
+
+def sum_rows(plan, graph, step, sent):
+    for rank in range(plan.ranks):
+        width = size(plan.grid.block(plan.tensors[step["out"]], rank)[1])
+        sent[rank] += sent_by(plan, graph, step, rank, width)
 
 
 def redistribute(plan, graph, step, sent):

@@ -34,8 +34,11 @@ class Rank:
     def zeros(self, tensor):
         """A new block of a tensor, which takes its place among the values."""
         rows, columns = self.grid.block(tensor, self.rank)
-        self.values[tensor.name] = torch.zeros(size(rows), size(columns),
-                                               dtype=DTYPES[tensor.dtype], device=self.device)
+        count = size(rows)
+        if tensor.role == "summands":
+            count = len(self.part(tensor.structure).stored)
+        self.values[tensor.name] = torch.zeros(count, size(columns), dtype=DTYPES[tensor.dtype],
+                                               device=self.device)
         return self.values[tensor.name]
 
     def part(self, name):
@@ -92,4 +95,4 @@ class Rank:
         if tensor.dtype == "i32":
             return self.data.labels[vertices][:, None]
         of = self.data.known() if tensor.role == "known_labels" else self.data.labels == 1
-        return of[vertices][:, columns[0]:columns[1]]
+        return of.reshape(len(of), -1)[vertices][:, columns[0]:columns[1]]

@@ -41,7 +41,8 @@ class Sources:
 
     def _needed(self, rank, piece):
         own = matrix_rows(self.grid, self.matrix, rank)
-        return self.graph.met(self.matrix.transposed, own, piece.columns)
+        graph = self.graph.part_on(self.grid, self.matrix, rank)
+        return graph.met(self.matrix.transposed, own, piece.columns)
 
     def _on_one_node(self, a, b):
         return a // self.per_node == b // self.per_node

@@ -16,7 +16,7 @@ def base_of(plan, name):
 def index_of(plan, base):
     """The step that tells which rows of others products with a matrix need, None without one."""
     return next((step for step in plan.steps
-                 if step.kind == "index" and step["matrix"] == base), None)
+                 if step.kind == "index" and step["matrix"] == base and not step["targets"]), None)
 
 
 class SparsePart:
@@ -28,13 +28,17 @@ class SparsePart:
         self.stages = stages_of(rank.grid, matrix, rank.rank)
         self.needed_rows = index_of(rank.plan, matrix.name) is not None
         self.index = {}  # of a stage and a rank that it serves: which of the rank's rows that needs
-        self.blocks, self.transfers_of = {}, {}
+        self.blocks, self.transfers_of, self.targets = {}, {}, {}
+        self.graph = rank.graph.part_on(rank.grid, matrix, rank.rank)
+        self.stored = None  # of a part of a cut: the rows that have nonzeros
+        if self.graph is not rank.graph:
+            self.stored = self.graph.stored_rows(matrix.transposed)
 
     def request(self, piece):
         """The rows of a piece that this rank needs, None for all of them."""
         if not self.needed_rows or piece.dense_root == self.rank.rank:
             return None
-        return self.rank.graph.met(self.matrix.transposed, self.rows, piece.columns)
+        return self.graph.met(self.matrix.transposed, self.rows, piece.columns)
 
     def transfers(self, exchange, overlap):
         key = exchange, overlap
@@ -73,12 +77,13 @@ class SparsePart:
         return self.blocks[key]
 
     def _cut(self, columns, matrix):
-        graph = self.rank.graph
-        start, column, value = graph.block(matrix.transposed, self.rows, columns)
+        start, column, value = self.graph.block(matrix.transposed, self.rows, columns)
+        if self.stored is not None:
+            start = numpy.append(start[self.stored], start[-1])
         width = size(columns)
         own = dense_rows(self.rank.grid, self.matrix, self.rank.rank)
         if self.needed_rows and not own[0] <= columns[0] < columns[1] <= own[1]:
-            met = graph.met(self.matrix.transposed, self.rows, columns)
+            met = self.graph.met(self.matrix.transposed, self.rows, columns)
             column, width = numpy.searchsorted(met, column), len(met)
         return Block(*(torch.from_numpy(part).to(self.rank.device) for part in (
             start.astype(numpy.int64), column.astype(numpy.int64), value.astype(numpy.float32))),
@@ -91,6 +96,11 @@ class Block:
     def __init__(self, start, column, value, width):
         self.start, self.column, self.value, self.width = start, column, value, width
         self._csr = None
+
+    def row_of_each(self):
+        """The row of each nonzero."""
+        rows = torch.arange(len(self.start) - 1, device=self.start.device)
+        return torch.repeat_interleave(rows, self.start.diff())
 
     def times(self, dense):
         if self._csr is None:
@@ -116,8 +126,7 @@ class Packing:
         return self.cuts[-1]
 
     def pack(self, block):
-        row = torch.repeat_interleave(torch.arange(self.rows, device=block.start.device),
-                                      block.start.diff())
+        row = block.row_of_each()
         ends = [balanced((0, block.width), i, self.panels)[1] for i in range(self.panels)]
         ends = torch.tensor(ends, device=row.device)
         panel = torch.bucketize(block.column, ends, right=True)
