@@ -24,7 +24,7 @@ class Passes:
         self.predicted = bytes_of(plan, rank.graph)
         self.sent, self.checked = {}, set()
         self.results = {step[key] for step in plan.steps for kind, key in
-                        (("loss", "loss"), ("score", "counts")) if step.kind == kind}
+                        (("loss", "loss"), ("score", "counts"), ("rank_sum", "sums")) if step.kind == kind}
         self.done_with = {phase: self._last_uses(phase)
                           for phase in ("setup", "epoch", "evaluation")}
 

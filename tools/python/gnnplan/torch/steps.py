@@ -1,6 +1,7 @@
 """Which function runs a step, and which plans are refused."""
 
 from . import dense, maps
+from .areas import rank_sum
 from .errors import refuse
 from .loss import loss, score
 from .norms import batch_norm, norm
@@ -13,7 +14,7 @@ RUN = {
     "spmm": spmm, "index": index, "gemm": dense.gemm, "redistribute": redistribute,
     "weight_grad": dense.weight_grad, "all_reduce": dense.all_reduce,
     "reduce_scatter": dense.reduce_scatter, "update": dense.update, "loss": loss, "score": score,
-    "sum_rows": sum_rows, "norm": norm, "batch_norm": batch_norm,
+    "rank_sum": rank_sum, "sum_rows": sum_rows, "norm": norm, "batch_norm": batch_norm,
     "map": lambda step, rank: maps.OPERATIONS[step["op"]](step, rank),
 }
 RULES = {"adam", "adamw", "sgd", "momentum", "rmsprop"}

@@ -5,6 +5,7 @@ import time
 import torch
 
 from . import weights
+from .areas import area_of
 from .data import TEST, TRAIN, VALID, Data
 from .errors import UNAVAILABLE, PlanError
 from .matrix import Graph
@@ -69,22 +70,30 @@ class Training:
             every = self.plan.run.get("eval_every", 10)
         return bool(every) and (epoch % every == 0 or epoch == self.epochs)
 
+    def result(self, kind, key):
+        """What a step of the evaluation has made, as lists; None where there is no such step."""
+        for step in self.plan.of_phase("evaluation"):
+            if step.kind == kind:
+                return self.rank.values[step[key]].tolist()
+        return None
+
     def evaluate(self, record):
         """Accuracies, or micro-F1 of several labels, after the update."""
         self.rank.settings.training = False
         self.passes.run("evaluation")
-        name = next(step["counts"] for step in self.plan.of_phase("evaluation")
-                    if step.kind == "score")
-        counts = self.rank.values[name][0].tolist()
+        counts = self.result("score", "counts")[0]
+        sums = self.result("rank_sum", "sums")
         several = self.data.labels.ndim == 2
         for i, (subset, _) in enumerate(SUBSETS):
             labelled = self.labelled[subset]
             if several:
                 right, wrong = counts[3 * i], counts[3 * i + 1] + counts[3 * i + 2]
-                share = 2 * right / (2 * right + wrong) if right + wrong else None
+                share = 2 * right / (2 * right + wrong) if right + wrong else 1.0
             else:
                 share = counts[i] / labelled if labelled else None
             record[subset + ("_f1" if several else "_accuracy")] = share
+            if sums:
+                record[subset + "_rocauc"] = area_of(sums, i)
         rest = counts[9 if several else 3:]
         if rest and self.labelled["valid"]:
             record["valid_loss"] = rest[0] / self.labelled["valid"]
