@@ -20,19 +20,20 @@ import sys
 import tempfile
 import unittest
 import warnings
+from unittest import mock
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools" / "python"))
+PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "tools" / "python"
+sys.path.insert(0, str(PACKAGE))
 
 try:
     import numpy
     import torch
-    from gnnplan.torch import __main__ as program
+    from gnnplan.torch import __main__ as program, passes
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-EPOCHS = 5
+EPOCHS = 3
 TOLERANCE = 1e-5  # of losses: float32, and sums in different orders
 GRAPHS = {
     "plain": "planted --vertices 300 --nonzeros 3000 --features 20 --classes 5",
@@ -89,7 +90,8 @@ CASES = {  # graph, ranks, flags of gnnplan plan
     "batch norm, three ranks": ("plain", 3, f"--norm batch --layers 3 --bias {DROP}"),
     "batch norm, 2x2": ("directed", 4, "--norm batch --scheme rdm --grid 2x2"),
     "sage, max, two ranks": ("directed", 2, "--model sage --aggregator max"),
-    "sage, pool, 2x2": ("plain", 4, f"--model sage --aggregator pool --scheme rdm --grid 2x2 {DROP}"),
+    "sage, pool, 2x2":
+        ("plain", 4, f"--model sage --aggregator pool --scheme rdm --grid 2x2 {DROP}"),
     "sage, pool, rows": ("directed", 3, "--model sage --aggregator pool --exchange rows"),
     "sign": ("plain", 2, "--model sign --hops 2"),
     "cut, two ranks": ("plain", 2, "--scheme cut --cut libra"),
@@ -122,7 +124,7 @@ REFUSED = {  # flags, and what the sentence names
 def run(*command):
     return subprocess.run([str(part) for part in command], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True,
-                          env={**os.environ, "GNNPLAN_PROBE": "off"})
+                          env={**os.environ, "GNNPLAN_PROBE": "off", "PYTHONPATH": str(PACKAGE)})
 
 
 class TorchTest(unittest.TestCase):
@@ -211,16 +213,64 @@ class TorchTest(unittest.TestCase):
                 plan = self.plan(graph, f"--ranks {ranks} {flags}")
                 self.compare(self.train(plan, graph), self.gnnrun(plan, graph))
 
+    def test_torchrun(self):
+        if torch.__version__.startswith("1.13") and sys.version_info >= (3, 11):
+            self.skipTest("torchrun of PyTorch 1.13 does not start with Python 3.11")
+        plan, report = self.plan("plain", f"--ranks 2 {DROP}"), self.path("torch.json")
+        ran = run(sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", 2, "-m",
+                  "gnnplan.torch", plan, "--data", self.path("plain.npz"), "--epochs", EPOCHS,
+                  "--report", report)
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        self.assertIn(f"epoch {EPOCHS}", ran.stdout)
+        with open(report, encoding="utf-8") as file:
+            self.compare(json.load(file), self.gnnrun(plan, "plain"))
+
+    def test_weights(self):
+        """Files of weights go both ways."""
+        plan, one, two = self.plan("plain", "--ranks 2"), self.path("1"), self.path("2")
+        self.gnnrun(plan, "plain", "--save-weights", one)
+        ours = self.train(plan, "plain", "--load-weights", one, "--save-weights", two)
+        self.compare(ours, self.gnnrun(plan, "plain", "--load-weights", one))
+        self.compare(self.train(plan, "plain", "--load-weights", two),
+                     self.gnnrun(plan, "plain", "--load-weights", two))
+
+    def test_bytes(self):
+        """A step that sends other bytes than predicted is named."""
+        plan, predict = self.plan("plain", "--ranks 1"), passes.bytes_of
+        step = "forward.2.spmm"
+        with mock.patch.object(passes, "bytes_of", lambda *of: {**predict(*of), step: [4]}):
+            self.assertEqual(self.refused(plan), 70)
+            self.assertIn(f"Step {step} has sent [0] bytes by rank, and the plan predicts [4]",
+                          self.said.getvalue())
+
+    def refused(self, plan, *flags, data="plain.npz"):
+        with contextlib.redirect_stderr(io.StringIO()) as self.said:
+            return program.main([str(plan), "--data", self.path(data), "--local", "-q", *flags])
+
+    def test_other_launches_and_data(self):
+        plan = self.plan("plain", "--ranks 2")
+        self.assertEqual(self.refused(plan, data="directed.npz"), 78)
+        self.assertEqual(self.refused(plan, data="no.npz"), 66)
+        self.assertEqual(self.refused(plan, data="plan.json"), 69)
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(program.main([plan, "--data", self.path("plain.npz")]), 78)
+        self.assertIn("--nproc_per_node 2", said.getvalue())
+        with open(plan, encoding="utf-8") as file:
+            text = file.read()
+        edits = ('"decays": true', '"decays": false'), ("gnnplan.plan/4", "gnnplan.plan/9")
+        for old, new in edits:
+            with open(self.path("edited.json"), "w", encoding="utf-8") as file:
+                file.write(text.replace(old, new))
+            self.assertNotEqual(text.replace(old, new), text)
+            self.assertEqual(self.refused(self.path("edited.json")), 65)
+
     def test_refusals(self):
         for name, (flags, word) in REFUSED.items():
             with self.subTest(name):
                 plan = self.plan("plain", flags)
-                said = io.StringIO()
-                with contextlib.redirect_stderr(said):
-                    code = program.main([plan, "--data", self.path("plain.npz"), "--local", "-q"])
-                self.assertEqual(code, 69, said.getvalue())
-                self.assertIn(word, said.getvalue())
-                self.assertIn("gnnplan explain --pytorch", said.getvalue())
+                self.assertEqual(self.refused(plan), 69, self.said.getvalue())
+                self.assertIn(word, self.said.getvalue())
+                self.assertIn("gnnplan explain --pytorch", self.said.getvalue())
 
 
 def main():

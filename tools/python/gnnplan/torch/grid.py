@@ -48,7 +48,8 @@ class Grid:
         ranks = [rank]
         for axis in self.slowest_first:
             if axis in axes:
-                ranks = [self.neighbour(r, axis, i) for r in ranks for i in range(self.extent[axis])]
+                places = range(self.extent[axis])
+                ranks = [self.neighbour(r, axis, i) for r in ranks for i in places]
         return ranks
 
     def split(self, n, axes, rank):

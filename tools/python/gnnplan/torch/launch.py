@@ -75,6 +75,8 @@ def local(options):
     except PlanError as error:
         print(f"error: {error}", file=sys.stderr, flush=True)
         return error.code
+    if ranks == 1:
+        return exit_code(options, 0, 1)
     context = multiprocessing.get_context("fork" if options.backend == "gloo" else "spawn")
     with tempfile.TemporaryDirectory() as folder:
         meeting = os.path.join(folder, "meeting")

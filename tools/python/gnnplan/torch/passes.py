@@ -23,12 +23,13 @@ class Passes:
         self.plan, self.rank = plan, rank
         self.predicted = bytes_of(plan, rank.graph)
         self.sent, self.checked = {}, set()
-        self.results = {step[key] for step in plan.steps for kind, key in
-                        (("loss", "loss"), ("score", "counts"), ("rank_sum", "sums")) if step.kind == kind}
+        made = {"loss": "loss", "score": "counts", "rank_sum": "sums"}
+        self.results = {step[made[step.kind]] for step in plan.steps if step.kind in made}
         self.done_with = {phase: self._last_uses(phase)
                           for phase in ("setup", "epoch", "evaluation")}
 
     def run(self, phase):
+        self.rank.wire.received = 0
         for step in self.plan.of_phase(phase):
             self.rank.wire.sent = 0
             RUN[step.kind](step, self.rank)
@@ -48,11 +49,17 @@ class Passes:
                                 f"plan predicts {self.predicted[name]}: report this plan, and "
                                 "train it with gnnrun")
         if phase == "epoch" and not self.plan.predicted["estimate"]:
-            total = sum(sum(sent) for sent in counted.values())
-            if total != self.plan.predicted["total_bytes"]:
-                raise PlanError(INTERNAL, f"The steps of an epoch have sent {total} bytes, and the "
-                                f"plan predicts {self.plan.predicted['total_bytes']}: report this "
-                                "plan, and train it with gnnrun")
+            self._check_totals(counted)
+
+    def _check_totals(self, counted):
+        """Compares an epoch with the totals that are in the plan itself."""
+        sent = [sum(of_steps) for of_steps in zip(*counted.values())]
+        received = gathered(self.rank.wire.received, self.plan.ranks)
+        for key, found in (("total_bytes", sum(sent)), ("max_rank_bytes", max(sent + received))):
+            if found != self.plan.predicted[key]:
+                raise PlanError(INTERNAL, f"The steps of an epoch have {key} {found}, and the plan "
+                                f"predicts {self.plan.predicted[key]}: report this plan, and "
+                                "train it with gnnrun")
 
     def counted(self, phase):
         """By the name of a step, what each rank has sent."""

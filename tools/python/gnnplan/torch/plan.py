@@ -2,6 +2,7 @@
 
 import json
 
+from . import fingerprint
 from .errors import DATA, MISSING, PlanError
 from .grid import Grid
 
@@ -68,6 +69,9 @@ class Plan:
         if schema != SCHEMA:
             raise PlanError(DATA, f"{path} has the schema {schema!r}, not {SCHEMA}: make the plan "
                             "again with `gnnplan plan`")
+        if fingerprint.of_content(document) != document.get("fingerprints", {}).get("content"):
+            raise PlanError(DATA, f"{path} was damaged or edited, as its fingerprint says: make "
+                            "the plan again with `gnnplan plan`")
         return document
 
     def _take(self, document):

@@ -84,7 +84,7 @@ class Transfers:
     """What one rank sends and gets at each stage of its products with a matrix.
 
     sends[k]: (peer, columns of the piece, the stage at which this rank got it or None for its own
-    rows, which rows of the piece). receives[k]: (source, places among the rank's rows of the piece).
+    rows, which rows of the piece). receives[k]: (source, places among the rank's rows of it).
     last_use: of a stage whose rows are passed on, the last stage at which they are.
     """
 
@@ -93,7 +93,7 @@ class Transfers:
         self.receives = [[] for _ in range(stages)]
         self.got, self.last_use = {}, {}
         for k, piece in enumerate(sources.pieces[rank]):
-            self.got[piece.dense_root, piece.columns] = k
+            self.got[piece.columns] = k
             needed = sources.needed(rank, k)
             for source, rows in sources.of(rank, k):
                 places = None if rows is None else numpy.searchsorted(needed, rows)
@@ -105,9 +105,10 @@ class Transfers:
                         self._add_send(sources, rank, k, peer, piece, rows)
 
     def _add_send(self, sources, rank, k, peer, piece, rows):
-        got = None
-        if piece.dense_root != rank:
-            got = self.got[piece.dense_root, piece.columns]
+        got = self.got[piece.columns] if piece.dense_root != rank else None
+        if got is not None and sources.pieces[rank][got].dense_root == rank:
+            got = None  # the rank holds a copy of the block itself
+        if got is not None:
             needed = sources.needed(rank, got)
             rows = rows if needed is None else numpy.searchsorted(needed, rows)
             self.last_use[got] = max(k, self.last_use.get(got, k))

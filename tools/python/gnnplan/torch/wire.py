@@ -10,13 +10,15 @@ class Wire:
     """Point-to-point exchanges, and the rings that the plan counts for sums."""
 
     def __init__(self, rank, device):
-        self.rank, self.device, self.sent = rank, device, 0
+        self.rank, self.device = rank, device
+        self.sent = self.received = 0  # bytes
 
     def begin(self, sends, receives):
-        """Starts messages [(peer, tensor)], of which none is empty, and returns what to wait for."""
+        """Starts messages [(peer, tensor)], empty ones left out; returns what to wait for."""
         sends = [(peer, tensor.contiguous()) for peer, tensor in sends if tensor.numel()]
         receives = [(peer, tensor) for peer, tensor in receives if tensor.numel()]
-        self.sent += sum(tensor.numel() * tensor.element_size() for _, tensor in sends)
+        self.sent += bytes_of(sends)
+        self.received += bytes_of(receives)
         todo = [dist.P2POp(dist.irecv, tensor, peer) for peer, tensor in receives]
         todo += [dist.P2POp(dist.isend, tensor, peer) for peer, tensor in sends]
         return Pending(dist.batch_isend_irecv(todo) if todo else [], sends)
@@ -67,6 +69,10 @@ class Pending:
 def rows_of_blocks(matrix, count):
     """A matrix cut into so many balanced blocks of rows."""
     return [matrix[slice(*balanced((0, matrix.shape[0]), i, count))] for i in range(count)]
+
+
+def bytes_of(messages):
+    return sum(tensor.numel() * tensor.element_size() for _, tensor in messages)
 
 
 def bytes_of_bits(elements):
