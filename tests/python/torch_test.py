@@ -34,7 +34,7 @@ except ImportError as missing:
     sys.exit(77)
 
 EPOCHS = 3
-TOLERANCE = 1e-5  # of losses: float32, and sums in different orders
+TOLERANCE = 1e-5  # losses are of float32, and sums in different orders
 GRAPHS = {
     "plain": "planted --vertices 300 --nonzeros 3000 --features 20 --classes 5",
     "directed": "rmat --vertices 203 --nonzeros 2000 --features 13 --classes 4 --directed",

@@ -33,7 +33,7 @@ def options_of(arguments=None):
 
 
 def main(arguments=None):
-    warnings.filterwarnings("ignore", ".*[Ss]parse")  # PyTorch calls its sparse matrices a beta
+    warnings.filterwarnings("ignore", ".*([Ss]parse| beta)")  # PyTorch calls some parts a beta
     options = options_of(arguments)
     if options.local:
         return local(options)

@@ -5,7 +5,7 @@ import torch
 
 
 def rank_sum(step, rank):
-    """Of each column, by subset: how many have the label, how many have not, twice their ranks."""
+    """Counts, in each column and subset, who has the label and who not, and adds up their ranks."""
     logits = rank.values[step["logits"]].cpu().numpy()
     labels = rank.values[step["labels"]].cpu().numpy()
     subset = rank.values[step["subset"]].cpu().numpy()[:, 0]

@@ -40,13 +40,14 @@ def run(options, rank, ranks, meeting=None):
     """Trains on one rank; meeting: a file by which ranks find each other, not the environment."""
     plan = checked_plan(options, ranks)
     device = device_of(options, int(os.environ.get("LOCAL_RANK", rank)))
+    training = Training(plan, options, Wire(rank, device))
     try:
         if ranks > 1 and meeting:
             dist.init_process_group(options.backend, init_method="file://" + meeting, rank=rank,
                                     world_size=ranks)
         elif ranks > 1:
             dist.init_process_group(options.backend)
-        Training(plan, options, Wire(rank, device)).run()
+        training.run()
     finally:
         if dist.is_initialized():
             dist.destroy_process_group()

@@ -52,7 +52,7 @@ def softmax_loss(step, rank, logits, labels):
 
 
 def parts_of(logits):
-    """Of each row the largest logit, and the sum of exp(logit - largest) of the others."""
+    """The largest logit of each row, and the sum of exp(logit - largest) of the others."""
     if logits.shape[1] == 0:
         none = logits.new_zeros(len(logits), 1)
         return none - float("inf"), none

@@ -132,7 +132,7 @@ def merged(key, *values):
 
 
 def scales(normalisation, n, target, source, weight):
-    """What an entry's weight is multiplied by for its row and for its column."""
+    """The factors of an entry's weight for its row and for its column."""
     ones = numpy.ones(n)
     into, out_of = numpy.bincount(target, weight, n), numpy.bincount(source, weight, n)
     if normalisation == "symmetric":

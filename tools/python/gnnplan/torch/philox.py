@@ -6,8 +6,8 @@ column, so every rank, layout and program draws the same ones.
 
 import numpy
 
-DRAWS, WEIGHTS, DROPOUT = 0, 1, 2  # what streams are used for
-ORDER_STREAM = 0x109  # of the draws: how vertices are shuffled
+DRAWS, WEIGHTS, DROPOUT = 0, 1, 2  # the uses of streams
+ORDER_STREAM = 0x109  # vertices are shuffled by this one of the draws
 LOW = numpy.uint64(0xFFFFFFFF)
 HALF = numpy.uint64(32)
 

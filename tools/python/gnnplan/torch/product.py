@@ -19,8 +19,8 @@ class Product:
         self.program = PROGRAMS[step["program"]](step, rank)
         self.operands = [rank.values[name] for name in self.program.operands]
         self.transfers = self.part.transfers(step["exchange"], bool(step["overlap"]))
-        self.arriving = {}  # of a stage: the bytes of nonzeros, and the messages
-        self.rows = {}      # of a stage: of each operand the rows of its piece, from others
+        self.arriving = {}  # by stage: the bytes of nonzeros, and the messages
+        self.rows = {}      # by stage: for each operand, the rows of the piece that others sent
 
     def run(self):
         ahead = self.matrix.ahead if self.step["overlap"] else 0

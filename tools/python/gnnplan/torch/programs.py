@@ -1,4 +1,4 @@
-"""What one pass over the nonzeros makes of the rows that they meet: a sum, or maxima.
+"""The programs of a pass over the nonzeros: they make a sum, or maxima, of the rows met.
 
 A program takes one block of nonzeros after the other, with the rows of its column operands.
 """

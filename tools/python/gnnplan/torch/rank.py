@@ -1,4 +1,4 @@
-"""What a rank holds: its blocks of the schedule's tensors, by name."""
+"""A rank holds its blocks of the schedule's tensors, by name."""
 
 import numpy
 import torch
@@ -17,7 +17,7 @@ class Rank:
     def __init__(self, plan, graph, data, wire, seed):
         self.plan, self.grid, self.graph, self.data = plan, plan.grid, graph, data
         self.wire, self.rank, self.device, self.seed = wire, wire.rank, wire.device, seed
-        self.settings = None  # of the pass: train.py sets them
+        self.settings = None  # train.py sets them for each pass
         self.values, self.parts = {}, {}
         used = {name for step in plan.steps for name in step.operands(plan.tensors)}
         for name in plan.tensors:

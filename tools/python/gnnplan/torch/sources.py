@@ -19,7 +19,7 @@ class Sources:
         self.pieces = [pieces_of(plan.grid, matrix, rank) for rank in range(plan.ranks)]
 
     def of(self, rank, k):
-        """Of the k-th piece of a rank: [(source, which rows of the piece, None for all)]."""
+        """Lists, for the k-th piece of a rank, (source, which rows of the piece, None for all)."""
         piece = self.pieces[rank][k]
         if piece.dense_root == rank:
             return []
@@ -81,11 +81,11 @@ class Sources:
 
 
 class Transfers:
-    """What one rank sends and gets at each stage of its products with a matrix.
+    """A rank's messages at each stage of its products with a matrix.
 
     sends[k]: (peer, columns of the piece, the stage at which this rank got it or None for its own
     rows, which rows of the piece). receives[k]: (source, places among the rank's rows of it).
-    last_use: of a stage whose rows are passed on, the last stage at which they are.
+    last_use has the last stage at which the rows of a stage are passed on.
     """
 
     def __init__(self, sources, rank, stages):

@@ -20,17 +20,17 @@ def index_of(plan, base):
 
 
 class SparsePart:
-    """What a rank has of a matrix: the stages of its products, and which rows others need."""
+    """A rank's part of a matrix: the stages of its products, and which rows others need."""
 
     def __init__(self, rank, matrix):
         self.rank, self.matrix = rank, matrix
         self.rows = matrix_rows(rank.grid, matrix, rank.rank)
         self.stages = stages_of(rank.grid, matrix, rank.rank)
         self.needed_rows = index_of(rank.plan, matrix.name) is not None
-        self.index = {}  # of a stage and a rank that it serves: which of the rank's rows that needs
+        self.index = {}  # by stage and peer: which of the rank's rows the peer needs
         self.blocks, self.transfers_of, self.targets = {}, {}, {}
         self.graph = rank.graph.part_on(rank.grid, matrix, rank.rank)
-        self.stored = None  # of a part of a cut: the rows that have nonzeros
+        self.stored = None  # in a part of a cut: the rows that have nonzeros
         if self.graph is not rank.graph:
             self.stored = self.graph.stored_rows(matrix.transposed)
 

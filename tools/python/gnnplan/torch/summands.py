@@ -8,7 +8,7 @@ from .sparse import base_of
 
 
 def ranges_of(plan, graph, matrix, rank):
-    """Of each rank along x, which of the summands of `rank` have rows that it owns."""
+    """The rows of the summands of `rank`, and which of them each rank along x owns."""
     stored = graph.part_on(plan.grid, matrix, rank).stored_rows(matrix.transposed)
     found = {}
     for peer in plan.grid.along(rank, "x"):

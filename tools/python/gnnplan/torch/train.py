@@ -71,7 +71,7 @@ class Training:
         return bool(every) and (epoch % every == 0 or epoch == self.epochs)
 
     def result(self, kind, key):
-        """What a step of the evaluation has made, as lists; None where there is no such step."""
+        """The result of a step of the evaluation, as lists; None where there is no such step."""
         for step in self.plan.of_phase("evaluation"):
             if step.kind == kind:
                 return self.rank.values[step[key]].tolist()
