@@ -252,6 +252,11 @@ class TorchTest(unittest.TestCase):
         self.assertEqual(self.refused(plan, data="directed.npz"), 78)
         self.assertEqual(self.refused(plan, data="no.npz"), 66)
         self.assertEqual(self.refused(plan, data="plan.json"), 69)
+        with numpy.load(self.path("plain.npz")) as file:
+            arrays = dict(file)
+        arrays["y"][arrays["train_idx"][0]] = -1
+        numpy.savez(self.path("unlabelled.npz"), **arrays)
+        self.assertEqual(self.refused(plan, data="unlabelled.npz"), 65)
         with contextlib.redirect_stderr(io.StringIO()) as said:
             self.assertEqual(program.main([plan, "--data", self.path("plain.npz")]), 78)
         self.assertIn("--nproc_per_node 2", said.getvalue())

@@ -44,9 +44,24 @@ class Data:
                             "make another plan")
         if self.edges.size and not 0 <= self.edges.min() <= self.edges.max() < self.vertices:
             raise PlanError(DATA, f"{path}: edge_index has ids beyond its {self.vertices} vertices")
-        if not (self.subset == TRAIN).any():
-            raise PlanError(DATA, f"{path}: the split has no training vertices, and a loss needs "
-                            "at least one")
+        if not self.counted(TRAIN):
+            raise PlanError(DATA, f"{path}: the split has no training vertices with labels, and a "
+                            "loss needs at least one")
+        self._check_labels(path, plan.classes())
+
+    def _check_labels(self, path, classes):
+        if self.labels.ndim == 2:
+            if self.labels.shape[1] != classes:
+                raise PlanError(MISMATCH, f"{path} has {self.labels.shape[1]} labels a vertex, and "
+                                f"the plan is for {classes}: give the plan's data")
+            return
+        missing = numpy.flatnonzero((self.subset == TRAIN) & (self.labels < 0))
+        if missing.size:
+            raise PlanError(DATA, f"{path}: vertex {missing[0]} is in the train set but has no "
+                            "label: take it out of the split")
+        if self.labels.max() >= classes:
+            raise PlanError(MISMATCH, f"{path} has the class {self.labels.max()}, and the plan is "
+                            f"for {classes} classes: give the plan's data")
 
     def features(self, vertices, columns):
         """Some columns of the features of these vertices."""

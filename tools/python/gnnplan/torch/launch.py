@@ -47,6 +47,8 @@ def run(options, rank, ranks, meeting=None):
                                     world_size=ranks)
         elif ranks > 1:
             dist.init_process_group(options.backend)
+        if ranks > 1:
+            dist.barrier()  # NCCL wants all ranks in the first call of a group
         training.run()
     finally:
         if dist.is_initialized():

@@ -91,6 +91,11 @@ class Plan:
     def of_phase(self, phase):
         return [step for step in self.steps if step.phase == phase]
 
+    def classes(self):
+        """How many columns the logits have."""
+        return next(self.tensors[step["logits"]].columns for step in self.steps
+                    if step.kind == "loss")
+
     def dropout(self, layer):
         """The probability of dropping an element of the input of a layer."""
         everywhere = self.run.get("dropout", 0)
