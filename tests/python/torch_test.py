@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""Does gnnplan.torch train as gnnrun does, and send what the plan predicts?
+
+    torch_test.py --bin FOLDER [unittest's arguments]
+
+FOLDER has gnnplan and gnnrun. Plans of several schemes, grids, orders and models are made for small
+graphs. Each is trained by gnnrun and by ranks of gnnplan.torch, which are processes of this
+machine; the losses of all epochs are compared, the scores after the last one, and the bytes of each
+step and rank. Exit status 77 where there is no PyTorch.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+from unittest import mock
+
+PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "tools" / "python"
+sys.path.insert(0, str(PACKAGE))
+
+try:
+    import numpy
+    import torch
+    from gnnplan.torch import __main__ as program, passes
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+EPOCHS = 3
+TOLERANCE = 1e-5  # losses are of float32, and sums in different orders
+GRAPHS = {
+    "plain": "planted --vertices 300 --nonzeros 3000 --features 20 --classes 5",
+    "directed": "rmat --vertices 203 --nonzeros 2000 --features 13 --classes 4 --directed",
+}
+DROP = "--dropout 0.5"
+CASES = {  # graph, ranks, flags of gnnplan plan
+    "one rank": ("plain", 1, ""),
+    "one rank, dropout": ("directed", 1, DROP),
+    "1d, two ranks, panels": ("plain", 2, "--scheme 1d --exchange panels --loss-rows off"),
+    "1d, two ranks, rows, dropout": ("directed", 2, f"--scheme 1d --exchange rows {DROP}"),
+    "1d, three ranks, overlap": ("plain", 3, "--scheme 1d --overlap on --forward DD"),
+    "1d, four ranks, rows of the loss": ("directed", 4, "--scheme 1d --loss-rows on --forward SS"),
+    "1d, four ranks, shuffled, dropout":
+        ("plain", 4, f"--scheme 1d --permute on --exchange rows --overlap on {DROP}"),
+    "rdm 1x2, dropout": ("plain", 2, f"--scheme rdm --grid 1x2 --forward SD {DROP}"),
+    "rdm 1x3, DS": ("directed", 3, "--scheme rdm --grid 1x3 --forward DS --backward S-"),
+    "rdm 1x4": ("plain", 4, "--scheme rdm --grid 1x4 --forward DD --backward D-"),
+    "rdm 1x4, paper": ("plain", 4, "--scheme rdm --space paper --forward SD --backward SS"),
+    "rdm 2x2, rows, dropout": ("directed", 4, f"--scheme rdm --grid 2x2 --exchange rows {DROP}"),
+    "rdm 2x2, panels": ("plain", 4, "--scheme rdm --grid 2x2 --exchange panels --node-axis x"),
+    "1.5d 2x1x2": ("plain", 4, "--scheme 1.5d --grid 2x1x2 --exchange panels"),
+    "1.5d 2x1x2, rows, dropout": ("directed", 4, f"--scheme 1.5d --grid 2x1x2 --forward DS {DROP}"),
+    "1.5d 1x1x3": ("plain", 3, "--scheme 1.5d --grid 1x1x3 --loss-rows off"),
+    "1.5d 2x2, dealt": ("directed", 4, "--scheme 1.5d --grid 2x2"),
+    "2d 2x2, stored": ("plain", 4, "--scheme 2d --values stored --exchange rows"),
+    "2d 2x2, factored, dropout": ("directed", 4, f"--scheme 2d --values factored {DROP}"),
+    "1d, four ranks, relay": ("directed", 4, "--scheme 1d --exchange relay"),
+    "1d, four ranks, relay, overlap": ("plain", 4, "--scheme 1d --exchange relay --overlap on"),
+    "1d, four ranks, relayed rows": ("directed", 4, "--scheme 1d --exchange relayed-rows"),
+    "1d, three ranks, relayed rows, overlap":
+        ("plain", 3, "--scheme 1d --exchange relayed-rows --overlap on"),
+    "2d 2x2, relay": ("directed", 4, "--scheme 2d --exchange relay --node-axis x"),
+    "2d 1x3, overlap": ("directed", 3, "--scheme 2d --grid 1x3 --values stored --overlap on"),
+    "3d 1x2x2": ("plain", 4, "--scheme 3d --values stored"),
+    "3d 2x1x2 or so, dropout": ("directed", 4, f"--scheme 3d --overlap off {DROP}"),
+    "three layers, biases, elu": ("plain", 2, f"--layers 3 --bias --activation elu {DROP}"),
+    "three layers, residual, jk":
+        ("directed", 4, f"--layers 3 --bias --residual --jk concat --activation leaky_relu {DROP}"),
+    "maps before and behind": ("plain", 2, "--pre 9 --post 7 --bias --residual linear"),
+    "layers made again": ("plain", 2, f"--layers 4 --recompute 2 {DROP}"),
+    "sage": ("plain", 1, "--model sage"),
+    "sage, four ranks, dropout": ("directed", 4, f"--model sage --scheme rdm --bias {DROP}"),
+    "sage, sum, three ranks": ("plain", 3, "--model sage --aggregator sum --scheme 1d"),
+    "sage, gcn, two ranks": ("directed", 2, "--model sage --aggregator gcn"),
+    "gin, two ranks": ("plain", 2, "--model gin --epsilon 0.1"),
+    "gin, trained epsilon": ("directed", 4, f"--model gin --epsilon train --scheme rdm {DROP}"),
+    "sgc": ("plain", 2, "--model sgc"),
+    "appnp": ("directed", 2, "--model appnp --hops 3"),
+    "gcnii": ("plain", 2, f"--model gcnii --layers 3 {DROP}"),
+    "layer norm, 1x2": ("plain", 2, f"--norm layer --bias --scheme rdm --grid 1x2 {DROP}"),
+    "layer norm, 2x2": ("directed", 4, "--norm layer --scheme rdm --grid 2x2 --layers 3"),
+    "layer norm, rows": ("plain", 3, "--norm layer --norm-after activation --loss-rows on"),
+    "batch norm, three ranks": ("plain", 3, f"--norm batch --layers 3 --bias {DROP}"),
+    "batch norm, 2x2": ("directed", 4, "--norm batch --scheme rdm --grid 2x2"),
+    "sage, max, two ranks": ("directed", 2, "--model sage --aggregator max"),
+    "sage, pool, 2x2":
+        ("plain", 4, f"--model sage --aggregator pool --scheme rdm --grid 2x2 {DROP}"),
+    "sage, pool, rows": ("directed", 3, "--model sage --aggregator pool --exchange rows"),
+    "sign": ("plain", 2, "--model sign --hops 2"),
+    "cut, two ranks": ("plain", 2, "--scheme cut --cut libra"),
+    "cut, four ranks, dropout": ("directed", 4, f"--scheme cut --cut libra --grid 4x1 {DROP}"),
+    "cut, 2x2": ("directed", 4, "--scheme cut --cut libra --grid 2x2"),
+    "several labels, 2x2": ("labels", 4, "--rocauc --scheme rdm --grid 2x2"),
+    "several labels, 1d": ("labels", 3, f"--rocauc --scheme 1d {DROP}"),
+    "labels of which some are not known": ("masked", 4, "--rocauc --scheme rdm"),
+    "two classes, areas": ("two", 2, "--rocauc"),
+    "weights of edges": ("weighted", 2, "--edge-weights --scheme 1d"),
+    "weights of edges, symmetrised, 2d":
+        ("weighted", 4, "--edge-weights --symmetrise --scheme 2d --grid 2x2"),
+    "weights of edges, sage": ("weighted", 3, "--edge-weights --model sage"),
+    "sgd with momentum": ("plain", 2, "--optimizer sgd --momentum 0.9"),
+    "adamw": ("plain", 1, "--optimizer adamw"),
+    "rmsprop": ("plain", 1, "--optimizer rmsprop"),
+    "features by rows": ("plain", 2, "--feature-norm row --input-dropout 0.3"),
+}
+REFUSED = {  # flags, and what the sentence names
+    "gat": ("--model gat", "gat"),
+    "agnn": ("--model agnn", "agnn"),
+    "a partition": ("--partition --scheme 1d --ranks 2 --loss-rows off --exchange rows", "parts"),
+    "a cut": ("--scheme cut --cut cover --partition --ranks 2", "cover"),
+    "groups": ("--inexact 0c --ranks 2", "clones"),
+    "bf16": ("--bf16", "bf16"),
+    "inference": ("--task infer", "infer"),
+}
+
+
+def run(*command):
+    return subprocess.run([str(part) for part in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True,
+                          env={**os.environ, "GNNPLAN_PROBE": "off", "PYTHONPATH": str(PACKAGE)})
+
+
+class TorchTest(unittest.TestCase):
+    bin = None
+    worst = 0.0
+    compared = 0
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        for name, flags in GRAPHS.items():
+            made = run(cls.bin / "gnnplan", "graph", "generate", *flags.split(), "-o",
+                       cls.path(f"{name}.npz"))
+            assert made.returncode == 0, made.stdout
+        cls.derive()
+
+    @classmethod
+    def derive(cls):
+        """Graphs with several labels, of which some may be unknown, two classes, and weights."""
+        with numpy.load(cls.path("directed.npz")) as file:
+            arrays = dict(file)
+        random = numpy.random.default_rng(3)
+        labels = (random.random((len(arrays["y"]), 6)) < 0.3).astype(numpy.float32)
+        numpy.savez(cls.path("labels.npz"), **{**arrays, "y": labels})
+        masked = numpy.where(random.random(labels.shape) < 0.2, numpy.nan, labels)
+        numpy.savez(cls.path("masked.npz"), **{**arrays, "y": masked})
+        numpy.savez(cls.path("two.npz"), **{**arrays, "y": arrays["y"] % 2})
+        edges = numpy.concatenate([arrays["edge_index"], arrays["edge_index"][:, :50]], 1)
+        numpy.savez(cls.path("weighted.npz"), **{**arrays, "edge_index": edges, "edge_weight":
+                    random.random(edges.shape[1]).astype(numpy.float32) + 0.1})
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+        print(f"{cls.compared} plans compared; the worst loss differs by {cls.worst:.1e} of it")
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.folder.name, name)
+
+    def plan(self, graph, flags):
+        made = run(self.bin / "gnnplan", "plan", "--graph", self.path(f"{graph}.npz"), "--hidden",
+                   16, "--machine", "cpu-node", *flags.split(), "-o", self.path("plan.json"))
+        self.assertEqual(made.returncode, 0, made.stdout)
+        return self.path("plan.json")
+
+    def train(self, plan, graph, *flags):
+        """The report of gnnplan.torch, whose ranks are processes here."""
+        report = self.path("torch.json")
+        with warnings.catch_warnings():
+            code = program.main([plan, "--data", self.path(f"{graph}.npz"), "--epochs", str(EPOCHS),
+                                 "--report", report, "--local", "-q", *flags])
+        self.assertEqual(code, 0)
+        with open(report, encoding="utf-8") as file:
+            return json.load(file)
+
+    def gnnrun(self, plan, graph, *flags):
+        report = self.path("gnnrun.json")
+        ran = run(self.bin / "gnnrun", plan, "--data", self.path(f"{graph}.npz"), "--in-process",
+                  "--threads", 1, "--autotune", 0, "--epochs", EPOCHS, "--report", report, *flags)
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        with open(report, encoding="utf-8") as file:
+            return json.load(file)
+
+    def compare(self, ours, theirs):
+        for mine, other in zip(ours["epochs"], theirs["epochs"]):
+            difference = abs(mine["loss"] - other["loss"]) / abs(other["loss"])
+            TorchTest.worst = max(TorchTest.worst, difference)
+            self.assertLessEqual(difference, TOLERANCE, (mine, other))
+        last, of_gnnrun = ours["epochs"][-1], theirs["epochs"][-1]
+        scores = [key for key in last if key.split("_")[-1] in ("accuracy", "f1", "rocauc")]
+        self.assertGreaterEqual(len(scores), 3)
+        for key in scores:
+            self.assertAlmostEqual(last[key], of_gnnrun[key], delta=0.02)
+        wanted = of_gnnrun["valid_loss"]
+        self.assertAlmostEqual(last["valid_loss"], wanted, delta=1e-4 * max(1, wanted))
+        for phase in ("setup", "steps", "evaluation"):
+            known = {step["name"]: step for step in theirs[phase]}
+            for step in ours[phase]:
+                for key in ("predicted_bytes_by_rank", "counted_bytes_by_rank"):
+                    self.assertEqual(step[key], known[step["name"]][key], step["name"])
+        TorchTest.compared += 1
+
+    def test_plans(self):
+        for name, (graph, ranks, flags) in CASES.items():
+            with self.subTest(name):
+                plan = self.plan(graph, f"--ranks {ranks} {flags}")
+                self.compare(self.train(plan, graph), self.gnnrun(plan, graph))
+
+    def test_torchrun(self):
+        if torch.__version__.startswith("1.13") and sys.version_info >= (3, 11):
+            self.skipTest("torchrun of PyTorch 1.13 does not start with Python 3.11")
+        plan, report = self.plan("plain", f"--ranks 2 {DROP}"), self.path("torch.json")
+        ran = run(sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", 2, "-m",
+                  "gnnplan.torch", plan, "--data", self.path("plain.npz"), "--epochs", EPOCHS,
+                  "--report", report)
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        self.assertIn(f"epoch {EPOCHS}", ran.stdout)
+        with open(report, encoding="utf-8") as file:
+            self.compare(json.load(file), self.gnnrun(plan, "plain"))
+
+    def test_weights(self):
+        """Files of weights go both ways."""
+        plan, one, two = self.plan("plain", "--ranks 2"), self.path("1"), self.path("2")
+        self.gnnrun(plan, "plain", "--save-weights", one)
+        ours = self.train(plan, "plain", "--load-weights", one, "--save-weights", two)
+        self.compare(ours, self.gnnrun(plan, "plain", "--load-weights", one))
+        self.compare(self.train(plan, "plain", "--load-weights", two),
+                     self.gnnrun(plan, "plain", "--load-weights", two))
+
+    def test_bytes(self):
+        """A step that sends other bytes than predicted is named."""
+        plan, predict = self.plan("plain", "--ranks 1"), passes.bytes_of
+        step = "forward.2.spmm"
+        with mock.patch.object(passes, "bytes_of", lambda *of: {**predict(*of), step: [4]}):
+            self.assertEqual(self.refused(plan), 70)
+            self.assertIn(f"Step {step} has sent [0] bytes by rank, and the plan predicts [4]",
+                          self.said.getvalue())
+
+    def refused(self, plan, *flags, data="plain.npz"):
+        with contextlib.redirect_stderr(io.StringIO()) as self.said:
+            return program.main([str(plan), "--data", self.path(data), "--local", "-q", *flags])
+
+    def test_other_launches_and_data(self):
+        plan = self.plan("plain", "--ranks 2")
+        self.assertEqual(self.refused(plan, data="directed.npz"), 78)
+        self.assertEqual(self.refused(plan, data="no.npz"), 66)
+        self.assertEqual(self.refused(plan, data="plan.json"), 69)
+        with numpy.load(self.path("plain.npz")) as file:
+            arrays = dict(file)
+        arrays["y"][arrays["train_idx"][0]] = -1
+        numpy.savez(self.path("unlabelled.npz"), **arrays)
+        self.assertEqual(self.refused(plan, data="unlabelled.npz"), 65)
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(program.main([plan, "--data", self.path("plain.npz")]), 78)
+        self.assertIn("--nproc_per_node 2", said.getvalue())
+        with open(plan, encoding="utf-8") as file:
+            text = file.read()
+        edits = ('"decays": true', '"decays": false'), ("gnnplan.plan/4", "gnnplan.plan/9")
+        for old, new in edits:
+            with open(self.path("edited.json"), "w", encoding="utf-8") as file:
+                file.write(text.replace(old, new))
+            self.assertNotEqual(text.replace(old, new), text)
+            self.assertEqual(self.refused(self.path("edited.json")), 65)
+
+    def test_refusals(self):
+        for name, (flags, word) in REFUSED.items():
+            with self.subTest(name):
+                plan = self.plan("plain", flags)
+                self.assertEqual(self.refused(plan), 69, self.said.getvalue())
+                self.assertIn(word, self.said.getvalue())
+                self.assertIn("gnnplan explain --pytorch", self.said.getvalue())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    options, others = parser.parse_known_args()
+    TorchTest.bin = options.bin.resolve()
+    torch.set_num_threads(1)
+    unittest.main(argv=[sys.argv[0], *others])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Which function runs a step, and which plans are refused."""
+
+from . import dense, maps
+from .areas import rank_sum
+from .errors import refuse
+from .loss import loss, score
+from .norms import batch_norm, norm
+from .product import index, spmm
+from .programs import PROGRAMS
+from .redistribute import redistribute
+from .summands import sum_rows
+
+RUN = {
+    "spmm": spmm, "index": index, "gemm": dense.gemm, "redistribute": redistribute,
+    "weight_grad": dense.weight_grad, "all_reduce": dense.all_reduce,
+    "reduce_scatter": dense.reduce_scatter, "update": dense.update, "loss": loss, "score": score,
+    "rank_sum": rank_sum, "sum_rows": sum_rows, "norm": norm, "batch_norm": batch_norm,
+    "map": lambda step, rank: maps.OPERATIONS[step["op"]](step, rank),
+}
+RULES = {"adam", "adamw", "sgd", "momentum", "rmsprop"}
+EXCHANGES = {"none", "panels", "rows", "relay", "relayed_rows"}
+
+
+def check(plan):
+    """Refuses, before training, whatever a plan has that this module has not."""
+    problem, numbering = plan.problem, plan.numbering
+    if problem.get("task", "train") != "train":
+        refuse("Inference (task infer)")
+    if problem.get("batches"):
+        refuse("Training on batches (batches)")
+    if numbering.get("clones") or plan.configuration.get("groups"):
+        refuse("Training on parts of a cut with clones (clones)")
+    if numbering.get("cut", "libra") != "libra":
+        refuse(f"The vertex cut {numbering['cut']} (scheme cut)")
+    if numbering["parts"] > 1 and not numbering.get("cut"):
+        refuse("Numbering by a partitioner (parts)")
+    if plan.graph["generated_features"] or plan.graph["generated_classes"]:
+        refuse("Data that gnnrun generates (generated_features, generated_classes)")
+    for step in plan.steps:
+        check_step(step, plan.model["name"])
+    for tensor in plan.tensors.values():
+        check_tensor(tensor)
+
+
+def check_tensor(tensor):
+    if tensor.role in ("edges", "in_flight", "counts_as"):
+        refuse(f"Tensor {tensor.name} (role {tensor.role})")
+    if tensor.sample:
+        refuse(f"Tensor {tensor.name} with drawn edges (sample)")
+
+
+def check_step(step, model):
+    of = f"Step {step.name} of {model}"
+    if step.kind not in RUN:
+        refuse(f"{of} (kind {step.kind})")
+    if step.kind == "map" and step["op"] not in maps.OPERATIONS:
+        refuse(f"{of} (map {step['op']})")
+    if step.kind == "spmm":
+        if step["program"] not in PROGRAMS:
+            refuse(f"{of} (program {step['program']})")
+        if step["exchange"] not in EXCHANGES:
+            refuse(f"{of} (exchange {step['exchange']})")
+        if step["bf16"]:
+            refuse(f"{of} (switch bf16)")
+    if step.kind == "update" and step["rule"] not in RULES:
+        refuse(f"{of} (optimiser {step['rule']})")
+    if step.kind == "loss" and step["weights"]:
+        refuse(f"{of} (weights of rows)")
