@@ -80,7 +80,7 @@ void set_memory(Machine& machine, comm::Communicator& comm, const kernels::Devic
     machine.memory_per_rank = catalog::read_host().memory_bytes / ranks_per_node;
     if (!free) return;
     const std::vector<std::string> devices = comm.control_all_gather(free->device);
-    const std::int64_t sharing = std::ranges::count(devices, free->device);
+    const std::int64_t sharing = std::max<std::int64_t>(1, std::ranges::count(devices, free->device));
     const auto most = [&](std::int64_t bytes) {
         return static_cast<std::int64_t>(comm::control_max(comm, static_cast<double>(bytes)));
     };
