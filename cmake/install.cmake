@@ -35,7 +35,7 @@ install(DIRECTORY planner/include/ models/include/ TYPE INCLUDE FILES_MATCHING P
 install(FILES LICENSE TYPE DOC)
 if(GNNPLAN_CHART_JS)
   # `gnnplan report` looks there, whatever the folder of other data.
-  install(FILES ${GNNPLAN_CHART_JS} DESTINATION share/gnnplan)
+  install(FILES ${CMAKE_BINARY_DIR}/share/gnnplan/Chart.min.js DESTINATION share/gnnplan)
 endif()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gnnplan)

@@ -23,8 +23,9 @@ namespace gnnplan::tools {
 namespace {
 
 struct Racer {
-    std::string name;     // "1d 8x1 SD S-"
-    std::string differs;  // from the chosen one
+    std::string name;  // "1d 8x1 SD S-"
+    Configuration configuration;
+    std::string differs;  // from the fastest one of the same name
     std::string detail;   // all of the configuration
     std::string kind;     // "chosen", "candidate", "scheme" or "framework"
     Prediction predicted;
@@ -47,9 +48,7 @@ std::vector<Racer> racers_of(const Plan& plan) {
                          const Prediction& predicted) {
         const std::string detail = configuration_text(configuration);
         if (!seen.insert(kind == std::string("framework") ? "baseline " + detail : detail).second) return;
-        racers.push_back({racer_name(configuration, choice),
-                          difference_text(plan.candidates.front().configuration, configuration), detail, kind,
-                          predicted});
+        racers.push_back({racer_name(configuration, choice), configuration, "", detail, kind, predicted});
     };
     for (const Candidate& candidate : plan.candidates)
         add(candidate.configuration, {}, racers.empty() ? "chosen" : "candidate", candidate.predicted);
@@ -59,6 +58,10 @@ std::vector<Racer> racers_of(const Plan& plan) {
         add(alternative.configuration, alternative.choice, framework ? "framework" : "scheme", alternative.predicted);
     }
     std::ranges::stable_sort(racers, {}, [](const Racer& racer) { return racer.predicted.ranked_seconds(); });
+    for (Racer& racer : racers) {
+        const Racer& first = *std::ranges::find(racers, racer.name, &Racer::name);
+        racer.differs = difference_text(first.configuration, racer.configuration);
+    }
     return racers;
 }
 

@@ -13,7 +13,7 @@
 namespace gnnplan::tools {
 namespace {
 
-// Beyond this size of a plan's file a page holds no schedule at all.
+// Beyond this size of a plan's file a page holds no schedule at all, and times of steps in its table alone.
 constexpr std::size_t most_plan_bytes = 2'000'000;
 
 // The plan as its file has it. Schedules of further candidates follow from their configurations, and are left out
@@ -29,7 +29,9 @@ io::Document embedded_plan(std::string_view text) {
         }
         *candidates = std::move(without);
     }
-    if (text.size() > most_plan_bytes) plan.erase("schedule");
+    if (text.size() <= most_plan_bytes) return plan;
+    plan.erase("schedule");
+    if (io::Document* predicted = plan.find("predicted")) predicted->erase("step_seconds");
     return plan;
 }
 

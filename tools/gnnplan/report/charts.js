@@ -16,13 +16,11 @@ function raceColour(racer) {
   return racer.tie ? style("--accent") + "90" : style("--soft") + "b0";
 }
 
-// What differs stands below a name that the chosen plan has, too.
+// What differs stands below a name that a faster one has, too.
 function racerLabel(racer) {
-  const chosen = data.race.find((one) => one.kind === "chosen");
-  const lines = [short(racer.name)].flat();
-  if (racer === chosen || racer.name !== chosen.name || !racer.differs) return lines;
-  const most = narrow() ? 18 : 44;
-  return [...lines, racer.differs.length > most ? racer.differs.slice(0, most - 1) + "…" : racer.differs];
+  const most = narrow() ? 20 : 48;
+  const differs = racer.differs.length > most ? racer.differs.slice(0, most - 1) + "…" : racer.differs;
+  return [short(racer.name), differs].flat().filter((line) => line !== "");
 }
 
 function raceConfig() {
@@ -90,7 +88,7 @@ function epochConfig(parts) {
     options: {
       indexAxis: "y",
       onClick: (_, items) => { if (items.length) { steps.find([...parts.keys()][items[0].index]); document.getElementById("steps").scrollIntoView(); } },
-      scales: { x: timeAxis({ stacked: true }), y: { stacked: true, ticks: { autoSkip: false }, grid: { display: false } } },
+      scales: { x: timeAxis({ stacked: true, position: parts.size > 20 ? "top" : "bottom" }), y: { stacked: true, ticks: { autoSkip: false }, grid: { display: false } } },
       plugins: { legend: { display: false }, tooltip: { filter: (item) => item.raw > 0, callbacks: {
         title: (items) => (items.length ? [...parts.keys()][items[0].dataIndex] : ""),
         label: (item) => item.dataset.label + ", " + secondsText(item.raw) } } },
@@ -117,7 +115,7 @@ function showEpoch() {
     make("div", { class: "tall" }, chart("Seconds of an epoch by part and kind of work", 50 + rows, () => epochConfig(parts))),
     run && run.waiting_seconds > 0 ? note("Measured steps add up to " + secondsText(run.waiting_seconds) +
       " more than the measured time, as ranks wait at one step for what others spent in another.") : null,
-    run ? note(run.hint.text) : null);
+    run ? note(run.hint.text.charAt(0).toUpperCase() + run.hint.text.slice(1)) : null);
 }
 
 // Bytes at each position: [name, colour, values].

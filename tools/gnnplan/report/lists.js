@@ -25,8 +25,8 @@ function showAnswer() {
   const cards = make("div", { class: "cards" },
     card("scheme", answer.scheme, "grid " + answer.grid),
     card(answer.time_name + ", predicted", answer.seconds_text, error),
-    answer.measured_text ? card("measured", answer.measured_text,
-      `${(answer.measured_seconds / data.run.epoch.predicted_seconds).toPrecision(2)} times as long as predicted`) : null,
+    answer.measured_text ? card((answer.task === "infer" ? "pass" : "epoch") + ", measured", answer.measured_text,
+      `${Number(data.run.epoch.ratio.toPrecision(2))} times the ${predictedText(data.run.epoch.predicted_seconds)} predicted`) : null,
     card("memory per rank", memoryText(answer.peak_bytes_per_rank), answer.memory_text, memoryMeter(answer)),
     card("ranks", String(answer.ranks), answer.ranks_text));
   section("answer", answer.inexact ? make("p", { class: "warning" }, "Inexact: " + answer.inexact) : null, cards,
