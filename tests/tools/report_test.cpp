@@ -92,7 +92,7 @@ TEST_F(Report, RacersComeOnceAndTheFastestFirst) {
     EXPECT_GE(kinds["scheme"], 2);
 }
 
-// What the page stacks is what `explain --json` says, and its highest point is the peak of a rank that has it.
+// The page stacks what `explain --json` says, and its highest point is close to the peak.
 TEST_F(Report, MemoryOverTheStepsReachesThePeak) {
     plan_reddit();
     const Page memory = data_of(page_of(plan_))["memory_over_steps"];

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_tensors = 8;
 
-// What a rank holds beside its arena: before the first step, and from then on.
+// Adds the bytes that a rank holds beside its arena: before the first step, and from then on.
 void add_fixed(const Plan& plan, const MemoryPlan& placed, MemoryOverSteps& memory) {
     const TensorMemory of_machine = plan.machine.tensor_memory();
     const std::int64_t blocks = placed.adjacency_bytes + placed.request_bytes;

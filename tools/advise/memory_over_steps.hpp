@@ -1,4 +1,4 @@
-// The memory of a plan's fullest kind of rank along its steps, by the tensors that take most of it.
+// The memory of a rank along the steps of a plan, by the tensors that take most of it.
 #pragma once
 
 #include "planner/io/document.hpp"
@@ -20,7 +20,7 @@ struct ShownStay {
     std::size_t last = 0;
 };
 
-// Of rank 0, which holds the largest dense blocks. Positions are those of `steps`.
+// The memory of rank 0, which holds the largest dense blocks. Positions are those of `steps`.
 struct MemoryOverSteps {
     std::int64_t limit_bytes = 0;    // that a rank may use
     std::int64_t loading_bytes = 0;  // while the graph is loaded and blocks are cut, before the first step; 0 on
@@ -33,7 +33,7 @@ struct MemoryOverSteps {
     std::vector<std::int64_t> staging_bytes;  // by position: buffers of the step itself
 };
 
-// Of the first candidate, whose graph is at hand as its sizes alone.
+// Looks at the first candidate, whose graph is at hand as its sizes alone.
 MemoryOverSteps memory_over_steps(const Plan& plan);
 io::Document encode(const MemoryOverSteps& memory);
 

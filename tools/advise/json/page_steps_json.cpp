@@ -18,7 +18,7 @@ io::Document number_or_null(const std::optional<double>& value) {
     return value && std::isfinite(*value) ? io::Document(*value) : io::Document();
 }
 
-// What a run measured, by the step's name.
+// The seconds that a run measured, by the step's name.
 std::map<std::string, double> measured_seconds(const RunReport* run) {
     std::map<std::string, double> measured;
     if (run == nullptr) return measured;

@@ -16,7 +16,7 @@ function raceColour(racer) {
   return racer.tie ? style("--accent") + "90" : style("--soft") + "b0";
 }
 
-// What differs stands below a name that a faster one has, too.
+// Below a name that a faster one has, too, stands what differs.
 function racerLabel(racer) {
   const most = narrow() ? 20 : 48;
   const differs = racer.differs.length > most ? racer.differs.slice(0, most - 1) + "…" : racer.differs;

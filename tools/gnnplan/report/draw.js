@@ -1,5 +1,5 @@
 "use strict";
-// What every section of the page uses: the data, elements, numbers in words, colours, lines across charts.
+// Every section of the page uses these: the data, elements, numbers in words, colours, lines across charts.
 const data = JSON.parse(document.getElementById("data").textContent);
 // Steps come as columns.
 const allSteps = data.steps.name.map((_, i) =>
