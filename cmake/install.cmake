@@ -33,6 +33,10 @@ if(TARGET gnnplan_cuda)
 endif()
 install(DIRECTORY planner/include/ models/include/ TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
 install(FILES LICENSE TYPE DOC)
+if(GNNPLAN_CHART_JS)
+  # `gnnplan report` looks there, whatever the folder of other data.
+  install(FILES ${CMAKE_BINARY_DIR}/share/gnnplan/Chart.min.js DESTINATION share/gnnplan)
+endif()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gnnplan)
 install(EXPORT gnnplanTargets NAMESPACE gnnplan:: DESTINATION ${package_folder})

@@ -10,7 +10,7 @@ namespace gnnplan {
 namespace {
 
 // Steps in the order in which time passes: setup, epoch, evaluation.
-std::vector<std::size_t> timeline(const Schedule& schedule) {
+std::vector<std::size_t> in_order_of_time(const Schedule& schedule) {
     std::vector<std::size_t> order(schedule.steps.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
@@ -33,7 +33,7 @@ bool ends_with_setup(const Schedule& schedule, TensorId id) {
 
 }  // namespace
 
-Arena::Arena(const Schedule& schedule) : timeline_(timeline(schedule)), tensors_(schedule.tensors.size()) {
+Arena::Arena(const Schedule& schedule) : timeline_(in_order_of_time(schedule)), tensors_(schedule.tensors.size()) {
     for (std::size_t position = 0; position < timeline_.size(); ++position) {
         const Operands operands = operands_of(schedule.steps[timeline_[position]].operation);
         for (const auto* ids : {&operands.reads, &operands.writes}) {
@@ -75,6 +75,15 @@ std::vector<Buffer> Arena::buffers(const BufferBytes& bytes) const {
 
 std::int64_t Arena::bytes(const BufferBytes& bytes, Packer& packer) const {
     return resident_bytes(bytes) + packer.pack(buffers(bytes), timeline_.size() + 1).end;
+}
+
+std::vector<TensorStay> Arena::stays() const {
+    std::vector<TensorStay> stays;
+    for (const std::size_t id : residents_) stays.push_back({static_cast<TensorId>(id), 0, timeline_.size(), 0});
+    for (const std::size_t id : transients_)
+        stays.push_back({static_cast<TensorId>(id), tensors_[id].first, tensors_[id].last, 0});
+    std::ranges::sort(stays, {}, &TensorStay::tensor);
+    return stays;
 }
 
 void Arena::place(const BufferBytes& bytes, MemoryPlan& plan) const {

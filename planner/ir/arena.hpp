@@ -4,6 +4,7 @@
 #include "planner/ir/packing.hpp"
 
 #include <gnnplan/ir/memory.hpp>
+#include <gnnplan/ir/memory_over_time.hpp>
 #include <gnnplan/ir/schedule.hpp>
 
 #include <cstdint>
@@ -23,6 +24,10 @@ public:
 
     // Fills in the offsets and the bytes of the arena.
     void place(const BufferBytes& bytes, MemoryPlan& plan) const;
+
+    // The steps in the order in which time passes, and how long each tensor stays, its bytes left out.
+    const std::vector<std::size_t>& timeline() const { return timeline_; }
+    std::vector<TensorStay> stays() const;
 
     // The bytes of the arena alone; the packer may have packed those of other ranks before.
     std::int64_t bytes(const BufferBytes& bytes, Packer& packer) const;

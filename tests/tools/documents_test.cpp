@@ -84,6 +84,14 @@ protected:
         add(outcome.json());
         return outcome.code;
     }
+    // Notes what is in the page of these files.
+    void add_page(const std::string& files) {
+        const std::string file = folder_ / "page.html";
+        ASSERT_EQ(gnnplan("report " + files + " -o " + file).code, 0);
+        const std::string page = read_text(file), tag = "id=\"data\">";
+        const std::size_t begin = page.find(tag) + tag.size();
+        add(Json::parse(page.substr(begin, page.find("</script>", begin) - begin)));
+    }
     void add(const Json& document) {
         const std::string schema = document["schema"];
         ASSERT_TRUE(page_.contains(schema)) << schema;
@@ -151,6 +159,7 @@ TEST_F(Documents, OfRuns) {
     ASSERT_EQ(run_program(GNNRUN_TOOL, start + " --report " + run_).code, 0);
     EXPECT_EQ(run("explain --json " + plan_ + " --analyze " + run_), 0);
     EXPECT_EQ(run("compare --json " + plan_ + " " + run_), 0);
+    add_page(plan_ + " " + run_);
     const std::string infer = folder_ / "infer.json";
     ASSERT_EQ(gnnplan("plan --task infer --ranks 2 --graph " + graph_ + " -o " + infer).code, 0);
     ASSERT_EQ(run_program(GNNRUN_TOOL, infer + " --data " + graph_ + " --in-process --report " + run_).code, 0);
@@ -163,6 +172,7 @@ TEST_F(Documents, OfRuns) {
     expect_documented("gnnplan.dry-run/1", {"host_peak_bytes_per_rank", "tuning_peak_bytes_per_rank"});
     expect_documented("gnnplan.analysis/1", {"ending", "resumed_after"});
     expect_documented("gnnplan.comparison/1");
+    expect_documented("gnnplan.page/1");
 }
 
 }  // namespace

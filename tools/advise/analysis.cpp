@@ -13,22 +13,12 @@ namespace {
 constexpr std::size_t worst_steps = 3;
 constexpr double worth_naming = 0.05;  // of the sum of absolute errors
 
-Work work_of(const StepRecord& step) {
-    const std::string& kind = step.kind;
-    if (kind == "spmm") return step.counted_bytes > 0 ? Work::spmm_exchange : Work::spmm;
-    if (kind == "gemm" || kind == "ring_gemm" || kind == "weight_grad") return Work::gemm;
-    if (kind == "update") return Work::optimiser;
-    const std::array communication{"redistribute", "reduce_scatter", "all_reduce", "index"};
-    const bool moves = std::find(communication.begin(), communication.end(), kind) != communication.end();
-    return moves ? Work::communication : Work::elementwise;
-}
-
 StepAnalysis step_of(const StepRecord& record) {
     StepAnalysis step;
     step.name = record.name;
     step.kind = record.kind;
     step.origin = record.origin;
-    step.work = work_of(record);
+    step.work = work_of(record.kind, record.counted_bytes);
     step.rows = record.rows;
     step.columns = record.columns;
     step.bytes = record.counted_bytes;
@@ -86,6 +76,15 @@ std::vector<SetupAnalysis> setup_of(const RunReport& report) {
 }
 
 }  // namespace
+
+Work work_of(std::string_view kind, std::int64_t bytes) {
+    if (kind == "spmm") return bytes > 0 ? Work::spmm_exchange : Work::spmm;
+    if (kind == "gemm" || kind == "ring_gemm" || kind == "weight_grad") return Work::gemm;
+    if (kind == "update") return Work::optimiser;
+    constexpr std::array<std::string_view, 4> communication{"redistribute", "reduce_scatter", "all_reduce", "index"};
+    const bool moves = std::ranges::find(communication, kind) != communication.end();
+    return moves ? Work::communication : Work::elementwise;
+}
 
 std::string_view text_of(Work work) {
     constexpr std::array<std::string_view, work_kinds> texts{"communication", "SpMM + exchange", "SpMM",

@@ -14,8 +14,9 @@ namespace gnnplan::tools {
 // The kind of work that a step spends its time on. A product that gets rows of other ranks does two things at once.
 enum class Work : std::uint8_t { communication, spmm_exchange, spmm, gemm, elementwise, optimiser };
 inline constexpr int work_kinds = 6;
-std::string_view text_of(Work work);  // "SpMM + exchange"
-std::string_view key_of(Work work);   // "spmm_exchange"
+Work work_of(std::string_view kind, std::int64_t bytes);  // of a step that moves so many bytes
+std::string_view text_of(Work work);                      // "SpMM + exchange"
+std::string_view key_of(Work work);                       // "spmm_exchange"
 
 struct TimePair {
     double predicted = 0;

@@ -117,6 +117,13 @@ std::string difference_text(const Configuration& chosen, const Configuration& ot
     return fmt::format("{}", fmt::join(differences, ", "));
 }
 
+ChoiceWords choice_words(const Plan& plan, const Alternative& alternative) {
+    const Configuration& chosen = plan.candidates.front().configuration;
+    const Words words = words_of(alternative, chosen);
+    return {words.chosen, words.instead, verdict(plan, alternative),
+            needs_details(alternative.choice) ? difference_text(chosen, alternative.configuration) : ""};
+}
+
 std::string worth_text(const Plan& plan, bool color) {
     if (plan.alternatives.empty()) {
         return "This plan does not say how much each choice is worth: plan again with this version of gnnplan.\n";

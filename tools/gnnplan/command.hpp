@@ -37,6 +37,7 @@ void help_when_alone(CLI::App& command, Context& context);
 void add_enumerate(CLI::App& root, Context& context);
 void add_plan(CLI::App& root, Context& context);
 void add_explain(CLI::App& root, Context& context);
+void add_report(CLI::App& root, Context& context);
 void add_sweep(CLI::App& root, Context& context);
 void add_compare(CLI::App& root, Context& context);
 void add_calibrate(CLI::App& root, Context& context);

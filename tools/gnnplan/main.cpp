@@ -10,6 +10,7 @@ constexpr const char* next_steps =
     "  gnnplan plan --graph DATA --ranks 4 -o plan.json             choose how the work is shared out\n"
     "  mpirun -n 4 gnnrun plan.json --data DATA --report run.json   train as the plan says\n"
     "  gnnplan explain --analyze run.json                           compare predicted with measured times\n"
+    "  gnnplan report plan.json run.json -o report.html             both as a page with charts\n"
     "  gnnplan calibrate                                            measure this machine, then plan again\n"
     "  gnnplan sweep --graph DATA --vary ranks=2,4,8                ask what other settings would do\n";
 
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
     add_enumerate(app, context);
     add_plan(app, context);
     add_explain(app, context);
+    add_report(app, context);
     add_sweep(app, context);
     add_compare(app, context);
     add_calibrate(app, context);

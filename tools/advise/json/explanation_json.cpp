@@ -3,6 +3,7 @@
 #include "planner/io/enum_names.hpp"
 #include "planner/io/plan_keys.hpp"
 #include "tools/advise/certainty.hpp"
+#include "tools/advise/memory_over_steps.hpp"
 #include "tools/advise/worth.hpp"
 
 #include <utility>
@@ -62,7 +63,8 @@ io::Document encode(const Plan& plan, const Explanation& explanation) {
                                                   {"predicted", io::encode(chosen.predicted)}});
     document.set("units", std::move(units)).set("steps", std::move(steps)).set("memory", std::move(memory));
     document.set("runner_up", explanation.runner_up ? encode(*explanation.runner_up) : io::Document());
-    return document.set("sure", encode(certainty_of(plan))).set("alternatives", encode_alternatives(plan));
+    document.set("sure", encode(certainty_of(plan))).set("alternatives", encode_alternatives(plan));
+    return document.set("memory_over_steps", encode(memory_over_steps(plan)));
 }
 
 }  // namespace gnnplan::tools
