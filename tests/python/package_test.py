@@ -142,6 +142,14 @@ class Runs(unittest.TestCase):
             self.assertTrue(numpy.array_equal(ours.weights[name], array), name)
         self.assertEqual([epoch["loss"] for epoch in ours.history], [epoch["loss"] for epoch in document["epochs"]])
 
+    def test_is_drawn_as_a_page(self):
+        run = gnnplan.train(self.plan, epochs=3, autotune=0)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.html")
+            self.plan.report(path, run)
+            with open(path, encoding="utf-8") as file:
+                self.assertIn('id="data"', file.read())
+
     def test_epochs_are_heard_and_may_end_a_run(self):
         heard = []
         run = gnnplan.train(self.plan, epochs=4, autotune=0, on_epoch=heard.append)

@@ -72,6 +72,11 @@ class Plan:
         """The plan as a program of PyTorch (`gnnplan explain --pytorch`)."""
         return _tool.text("explain", "--pytorch", plan=self)
 
+    def report(self, path, run=None):
+        """Writes the page of `gnnplan report`, of the plan and of a Run of it."""
+        reports = {} if run is None else {"run.json": json.dumps(run.report)}
+        _tool.text("report", "-o", os.fspath(path), plan=self, files=reports)
+
     def save(self, path):
         """Writes the file whole or not at all."""
         path = os.fspath(path)

@@ -18,14 +18,15 @@ def _program():
     return found
 
 
-def text(command, *arguments, plan=None):
-    """What `gnnplan COMMAND ...` prints. `plan` is written to a file, which is named first."""
+def text(command, *arguments, plan=None, files=()):
+    """What `gnnplan COMMAND ...` prints. `plan` and then `files`, texts by name, are written to files, named first."""
+    texts = dict({} if plan is None else {"plan.json": plan.json}, **dict(files))
     with tempfile.TemporaryDirectory() as folder:
-        files = []
-        if plan is not None:
-            files = [os.path.join(folder, "plan.json")]
-            plan.save(files[0])
-        done = subprocess.run([_program(), command, *files, *arguments], capture_output=True, text=True, check=False)
+        names = [os.path.join(folder, name) for name in texts]
+        for name, content in zip(names, texts.values()):
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(content)
+        done = subprocess.run([_program(), command, *names, *arguments], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return done.stdout
     lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
