@@ -10,6 +10,7 @@ except ImportError:
     sys.exit(77)
 
 import gnnplan
+import gnnplan.torch
 from gnnplan.torch import Adjacency, spmm
 
 
@@ -92,6 +93,54 @@ class Products(unittest.TestCase):
                 spmm(matrix, x, reduce)
         with self.assertRaises(gnnplan.UsageError):
             spmm(matrix.clone().requires_grad_(), torch.randn(150, 4))
+
+
+def trained(layer, x, edge_index, target):
+    """The output and the gradients of a layer."""
+    layer.zero_grad()
+    out = layer((x, x[:target]) if target else x, edge_index)
+    out.square().sum().backward()
+    return [out.detach(), *(weight.grad.clone() for weight in layer.parameters())]
+
+
+class Layers(unittest.TestCase):
+    def test_of_pyg_stay_what_they_were(self):
+        try:
+            from torch_geometric import nn
+        except ImportError:
+            self.skipTest("PyTorch Geometric is not installed")
+        torch.manual_seed(0)
+        x, edge_index = torch.randn(60, 8), torch.randint(0, 60, (2, 500))
+        weight = torch.rand(500)
+        makers = {"GCN": lambda: nn.GCNConv(8, 5), "cached": lambda: nn.GCNConv(8, 5, cached=True),
+                  "plain": lambda: nn.GCNConv(8, 5, normalize=False), "SAGE": lambda: nn.SAGEConv(8, 5),
+                  "largest": lambda: nn.SAGEConv(8, 5, aggr="max"), "several": lambda: nn.SAGEConv(8, 5, aggr=["max", "mean"]),
+                  "GIN": lambda: nn.GINConv(torch.nn.Linear(8, 5), train_eps=True), "GAT": lambda: nn.GATConv(8, 5)}
+
+        def all_results():
+            results = {}
+            for name, make_layer in makers.items():
+                torch.manual_seed(1)
+                layer = make_layer()
+                results[name] = trained(layer, x, edge_index, 0)
+                results[name + " again"] = trained(layer, x, edge_index, 0)
+            torch.manual_seed(2)
+            results["bipartite"] = trained(nn.SAGEConv(8, 5), x, edge_index % 30, 30)
+            torch.manual_seed(3)
+            results["weights"] = [nn.GCNConv(8, 5)(x, edge_index, weight).detach()]
+            return results
+
+        before = all_results()
+        gnnplan.torch.accelerate_pyg()
+        gnnplan.torch.accelerate_pyg()  # again is the same
+        for name, results in all_results().items():
+            for mine, other in zip(results, before[name]):
+                torch.testing.assert_close(mine, other, atol=1e-4, rtol=1e-4, msg=lambda text: f"{name}: {text}")
+        changed = edge_index.clone()
+        layer = nn.SAGEConv(8, 5)
+        first = layer(x, changed).detach()
+        changed[:, :250] = changed[:, 250:]
+        self.assertGreater(float((layer(x, changed) - first).abs().max()), 0)  # a tensor that was changed is seen
 
 
 if __name__ == "__main__":

@@ -9,6 +9,10 @@ package, which is loaded when it is asked for (docs/python.md).
 
 
 def __getattr__(name):
+    if name == "accelerate_pyg":
+        from .pyg import accelerate_pyg
+
+        return accelerate_pyg
     if name in ("Adjacency", "spmm"):
         from . import spmm_cpu
 

@@ -29,15 +29,26 @@ class Adjacency:
             rows = torch.repeat_interleave(torch.arange(matrix.shape[0]), starts.diff())
             values = matrix.values()
         else:
-            matrix = matrix.to_sparse_coo().coalesce() if hasattr(matrix, "to_sparse_coo") else matrix.coalesce()
+            matrix = (matrix if matrix.layout == torch.sparse_coo else matrix.to_sparse()).coalesce()
             rows, columns = matrix.indices()
             values = matrix.values()
-        if matrix.device.type != "cpu":
-            raise UsageError(64, f"the matrix is on {matrix.device}, and the kernels compute on CPUs", "matrix")
-        self.shape = tuple(matrix.shape)
-        values = values.to(torch.float32)
-        if bool((values == 1).all()):
-            values = None  # it is not read then
+        self._prepare(rows, columns, values, tuple(matrix.shape))
+
+    @classmethod
+    def of_edges(cls, rows, columns, values, shape):
+        """One nonzero for each edge, also where several have the same ends. `values` may be None, for ones."""
+        made = cls.__new__(cls)
+        made._prepare(rows, columns, values, shape)
+        return made
+
+    def _prepare(self, rows, columns, values, shape):
+        if rows.device.type != "cpu":
+            raise UsageError(64, f"the matrix is on {rows.device}, and the kernels compute on CPUs", "matrix")
+        self.shape = shape
+        if values is not None:
+            values = values.to(torch.float32)
+            if bool((values == 1).all()):
+                values = None  # it is not read then
         self._rows = self._made(rows, columns, values, *self.shape)
         self._columns = self._made(columns, rows, values, self.shape[1], self.shape[0])
         degrees = torch.bincount(rows, minlength=self.shape[0]).clamp(min=1)
