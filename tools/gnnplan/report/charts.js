@@ -109,7 +109,7 @@ function showEpoch() {
   const used = works.filter((work) => allSteps.some((step) => step.phase === "epoch" && step.work === work));
   const rows = parts.size * (run ? 40 : 28);
   section("epoch", lead(run ? "Of each part the upper bar is predicted, and the lower, paler one is measured: each step on its slowest rank."
-                            : "What is predicted for each part, by kind of work."),
+                            : "The prediction for each part, by kind of work."),
     run && run.chosen > 0 ? note(`The run trained candidate ${run.chosen + 1} of the plan, and these are its steps.`) : null,
     keys(used, colourOfWork),
     make("div", { class: "tall" }, chart("Seconds of an epoch by part and kind of work", 50 + rows, () => epochConfig(parts))),
@@ -167,7 +167,7 @@ function showMemory() {
   box.checked = memory.limit_bytes < 3 * data.answer.peak_bytes_per_rank;
   const drawn = chart("Memory of a rank at each step, by tensor", narrow() ? 340 : 400, () => memoryConfig(layers, box.checked));
   box.addEventListener("change", drawCharts);
-  section("memory", lead("What rank 0, which holds the largest dense blocks, keeps while it does each step. The limit is " +
+  section("memory", lead("Rank 0, which holds the largest dense blocks, keeps so much while it does each step. The limit is " +
                          memoryText(memory.limit_bytes) + "."),
     make("label", { class: "switch" }, box, " show it up to the limit"), keys([...colours.keys()], (name) => colours.get(name)), drawn,
     note("Of the graph's sizes, as a plan does not hold the graph. The room for tensors and buffers is " +

@@ -23,7 +23,7 @@ function showBytes() {
     return;
   }
   const ratio = Math.max(...sent) * sent.length / total;
-  section("bytes", lead(`What each rank sends in ${data.answer.task === "infer" ? "the pass" : "an epoch"}; the busiest one sends ${ratio.toPrecision(3)} times the mean.`),
+  section("bytes", lead(`Each rank sends so much in ${data.answer.task === "infer" ? "the pass" : "an epoch"}; the busiest one sends ${ratio.toPrecision(3)} times the mean.`),
     chart("Bytes that each rank sends", 240, bytesConfig),
     spread_evenly ? note("These are of edges that are spread evenly, as a plan does not hold the graph. Exactly, " + data.answer.bytes_text + ".") : null);
 }
