@@ -108,7 +108,7 @@ function showEpoch() {
   if (data.answer.task === "infer") heading.textContent = "The pass";
   const used = works.filter((work) => allSteps.some((step) => step.phase === "epoch" && step.work === work));
   const rows = parts.size * (run ? 40 : 28);
-  section("epoch", lead(run ? "Of each part the upper bar is predicted, and the lower, paler one is measured: each step on its slowest rank."
+  section("epoch", lead(run ? "The upper bar of each part is predicted, and the lower, paler one is measured: each step on its slowest rank."
                             : "The prediction for each part, by kind of work."),
     run && run.chosen > 0 ? note(`The run trained candidate ${run.chosen + 1} of the plan, and these are its steps.`) : null,
     keys(used, colourOfWork),
