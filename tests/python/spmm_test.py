@@ -104,6 +104,28 @@ def trained(layer, x, edge_index, target):
 
 
 class Layers(unittest.TestCase):
+    def test_of_pyg_take_the_weights_of_a_run(self):
+        try:
+            from torch_geometric.nn import GCN, GraphSAGE
+        except ImportError:
+            self.skipTest("PyTorch Geometric is not installed")
+        torch.manual_seed(0)
+        x, edge_index = torch.randn(60, 8), torch.randint(0, 60, (2, 300))
+        edge_index = torch.cat([edge_index, edge_index.flip(0)], 1).unique(dim=1)
+        edge_index = edge_index[:, edge_index[0] != edge_index[1]]
+        data = gnnplan.Data.from_arrays(edge_index, x, torch.randint(0, 3, (60,)), train=torch.arange(40))
+        for model, network in (("gcn", GCN), ("sage", GraphSAGE)):
+            plan = gnnplan.plan(data, model, ranks=2, hidden=8, layers=2, bias=True, machine="cpu-node")
+            run = gnnplan.train(plan, epochs=5, autotune=0, logits=True)
+            theirs = network(8, 8, 2, 3)
+            theirs.load_state_dict(run.state_dict())
+            with torch.no_grad():
+                logits = theirs(x, edge_index)
+            torch.testing.assert_close(logits, torch.from_numpy(run.logits), atol=1e-4, rtol=1e-4)
+        plan = gnnplan.plan(data, "gin", ranks=1, hidden=8, layers=2, machine="cpu-node")
+        with self.assertRaises(gnnplan.UsageError):
+            gnnplan.train(plan, epochs=1).state_dict()
+
     def test_of_pyg_stay_what_they_were(self):
         try:
             from torch_geometric import nn

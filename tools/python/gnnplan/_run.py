@@ -7,7 +7,7 @@ import tempfile
 
 import numpy
 
-from . import _core, safetensors
+from . import _core, _names, safetensors
 from ._data import Data
 from ._errors import UsageError
 from ._options import words
@@ -17,8 +17,8 @@ from ._wait import call
 class Run:
     """What a run leaves: `report` with the keys of docs/plan-format.md, `weights` by name, `logits` where asked for."""
 
-    def __init__(self, report, notes, weights=None, logits=None, resume_from=None):
-        self.report, self.notes, self.weights, self.logits = report, notes, weights, logits
+    def __init__(self, plan, report, notes, weights=None, logits=None, resume_from=None):
+        self.plan, self.report, self.notes, self.weights, self.logits = plan, report, notes, weights, logits
         self.resume_from = resume_from
 
     @property
@@ -29,6 +29,10 @@ class Run:
     @property
     def interrupted(self):
         return self.report.get("ending") == "interrupted"
+
+    def state_dict(self, framework="pyg"):
+        """The weights for load_state_dict() of torch_geometric.nn.GCN or GraphSAGE; needs PyTorch."""
+        return _names.state_dict(self.weights, self.plan.document["problem"]["model"]["name"], framework)
 
     def __repr__(self):
         epochs = self.history
@@ -85,7 +89,7 @@ def train(plan, data=None, *, epochs=None, on_epoch=None, progress=False, logits
     if progress:
         sys.stderr.write("\n")
     resume = ran.resume_from if "checkpoint" in options else None
-    return Run(json.loads(ran.report), ran.notes, weights, values, resume)
+    return Run(plan, json.loads(ran.report), ran.notes, weights, values, resume)
 
 
 def infer(plan, data=None, weights=None, **options):
@@ -100,4 +104,4 @@ def infer(plan, data=None, weights=None, **options):
             safetensors.save(weights, written)
             weights = written
         ran = _run(plan, data, dict(options, load_weights=weights), None, folder, outputs)
-        return Run(json.loads(ran.report), ran.notes, None, numpy.load(outputs["save_logits"]))
+        return Run(plan, json.loads(ran.report), ran.notes, None, numpy.load(outputs["save_logits"]))
