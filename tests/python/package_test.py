@@ -103,7 +103,9 @@ class Errors(unittest.TestCase):
 
     def test_of_arrays_that_do_not_fit(self):
         for changed in ({"x": numpy.zeros(4)}, {"edge_index": ([0, 1], [1])}, {"edge_index": ([0.5], [1.5])},
-                        {"train": numpy.zeros(7, bool)}, {"edge_index": ([0], [1 << 40])}):
+                        {"train": numpy.zeros(7, bool)}, {"edge_index": ([0], [1 << 40])}, {"train": [-1]},
+                        {"train": [300]}, {"train": [0, 1], "valid": [1]}, {"edge_index": numpy.zeros((5, 2), int)},
+                        {"y": numpy.zeros((300, 3), int)}, {"x": numpy.zeros((300, 2), complex)}):
             with self.assertRaises(gnnplan.DataError, msg=changed):
                 gnnplan.Data.from_arrays(**dict(drawn(), **changed))
 
@@ -117,6 +119,31 @@ class Errors(unittest.TestCase):
         child.join()
         self.assertEqual(code, 69)
         self.assertIn("spawn", message)
+
+
+class Splits(unittest.TestCase):
+    def test_masks_of_numbers_are_masks(self):
+        arrays = drawn()
+        plans = []
+        for kind in (bool, numpy.uint8, numpy.int64):
+            data = gnnplan.Data.from_arrays(**dict(arrays, **{part: arrays[part].astype(kind)
+                                                             for part in ("train", "valid", "test")}))
+            plans.append(gnnplan.plan(data, machine="cpu-node").document["fingerprints"]["split"])
+        data = gnnplan.Data.from_arrays(**dict(arrays, **{part: numpy.flatnonzero(arrays[part])
+                                                         for part in ("train", "valid", "test")}))
+        plans.append(gnnplan.plan(data, machine="cpu-node").document["fingerprints"]["split"])
+        self.assertEqual(len(set(plans)), 1)
+
+    def test_weights_of_edges_are_used(self):
+        arrays = drawn()
+        weights = numpy.linspace(0.1, 2, arrays["edge_index"].shape[1])
+        data = gnnplan.Data.from_arrays(**arrays, edge_weight=weights)
+        self.assertTrue(gnnplan.plan(data, machine="cpu-node").document["problem"]["graph"]["edge_weights"])
+        self.assertFalse(gnnplan.plan(data, machine="cpu-node", edge_weights=False).document["problem"]["graph"].get("edge_weights"))
+
+    def test_a_name_of_a_card_names_the_arrays(self):
+        data = gnnplan.Data.from_arrays(**drawn(), name="reddit")
+        self.assertEqual(gnnplan.plan(data, machine="cpu-node").document["problem"]["graph"]["vertices"], 300)
 
 
 class Runs(unittest.TestCase):
@@ -170,6 +197,25 @@ class Runs(unittest.TestCase):
             self.assertEqual(logits.shape, (300, 3))
             numpy.testing.assert_allclose(logits, run.logits, atol=1e-5)
 
+    def test_tasks_are_not_mixed_up(self):
+        passes = gnnplan.plan(self.data, hidden=8, machine="cpu-node", task="infer")
+        with self.assertRaises(gnnplan.UsageError):
+            gnnplan.infer(self.plan)
+        with self.assertRaises(gnnplan.UsageError):
+            gnnplan.train(passes)
+
+    def test_a_training_that_diverges_says_so(self):
+        run = gnnplan.train(self.plan, epochs=20, autotune=0, lr=1e30)
+        self.assertTrue(run.diverged)
+        self.assertIn("diverged", repr(run))
+        with self.assertRaises(gnnplan.UsageError):
+            gnnplan.train(self.plan, epochs=1, load_weights=run)
+
+    def test_weights_of_a_run_begin_another(self):
+        first = gnnplan.train(self.plan, epochs=3, autotune=0)
+        again = gnnplan.train(self.plan, epochs=1, autotune=0, load_weights=first)
+        self.assertLess(again.history[0]["loss"], first.history[0]["loss"])
+
     def test_resumes_where_it_was_interrupted(self):
         whole = gnnplan.train(self.plan, epochs=8, autotune=0, threads=1)
         with tempfile.TemporaryDirectory() as folder:
@@ -214,6 +260,8 @@ class Questions(unittest.TestCase):
         self.assertIn("h100x8", gnnplan.machines())
         swept = gnnplan.sweep("cora", {"ranks": [1, 2]}, machine="cpu-node")
         self.assertTrue(swept["schema"].startswith("gnnplan.sweep/"))
+        data = gnnplan.Data.from_arrays(**drawn())
+        self.assertTrue(gnnplan.sweep(data, {"ranks": 2}, machine="cpu-node", hidden=numpy.int64(8), symmetrise=numpy.True_))
 
     def test_the_program_says_what_is_wrong(self):
         with self.assertRaises(gnnplan.UsageError):

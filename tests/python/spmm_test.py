@@ -159,7 +159,13 @@ class Layers(unittest.TestCase):
             for mine, other in zip(results, before[name]):
                 torch.testing.assert_close(mine, other, atol=1e-4, rtol=1e-4, msg=lambda text: f"{name}: {text}")
         changed = edge_index.clone()
-        layer = nn.SAGEConv(8, 5)
+        layer, other = nn.SAGEConv(8, 5), nn.GCNConv(8, 5)
+        with torch.inference_mode():
+            expected = other(x, changed).clone()
+        trained(other, x, changed, 0)
+        torch.testing.assert_close(other(x, changed).detach(), expected, atol=1e-5, rtol=1e-5)
+        gcn_norm = nn.conv.gcn_conv.gcn_norm
+        self.assertEqual(len(gcn_norm(changed, num_nodes=60)), 2)
         first = layer(x, changed).detach()
         changed[:, :250] = changed[:, 250:]
         self.assertGreater(float((layer(x, changed) - first).abs().max()), 0)  # a tensor that was changed is seen

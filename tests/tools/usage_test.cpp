@@ -219,6 +219,7 @@ TEST(Usage, UnknownFlagsAreNamedWithNearOnes) {
     EXPECT_THAT(gnnplan("plan --graph cora --rank 4").err,
                 HasSubstr("'--rank', did you mean --ranks, --ranks-per-node?"));
     EXPECT_THAT(gnnplan("plan --versoin").err, HasSubstr("'--versoin', did you mean --version?"));
+    EXPECT_THAT(gnnplan("plan --hiden=8").err, HasSubstr("did you mean --hidden?"));
 }
 
 TEST(Usage, UnknownSubcommandsAreNamedWhateverFollowsThem) {

@@ -202,6 +202,7 @@ void take_sizes(LoadedProblem& loaded, ProblemRecord record, const Shape& shape,
 }  // namespace
 
 bool is_card(const std::string& selector) {
+    if (data::is_lent(selector)) return false;  // who lends arrays means these
     return !catalog::variants_of(std::string_view(selector).substr(0, selector.find(':'))).empty();
 }
 

@@ -130,7 +130,8 @@ std::vector<std::string> near_flags(const CLI::App& app, const std::string& give
             names.insert(long_names.begin(), long_names.end());
         }
     }
-    const std::string name = given.substr(std::min(given.size(), given.find_first_not_of('-')));
+    const std::string flag_given = given.substr(0, given.find('='));
+    const std::string name = flag_given.substr(std::min(flag_given.size(), flag_given.find_first_not_of('-')));
     std::vector<std::string> near = catalog::near_names(name, std::vector(names.begin(), names.end()));
     for (std::string& flag : near) flag.insert(0, "--");
     return near;

@@ -1,6 +1,7 @@
 """Data sets: files that gnnplan reads, or arrays that stay where they are."""
 
 import os
+import threading
 import weakref
 
 import numpy
@@ -9,6 +10,7 @@ from . import _core
 from ._errors import DataError, UsageError
 
 _taken = weakref.WeakValueDictionary()  # data sets of arrays by name
+_naming = threading.Lock()
 
 
 def _free_name(name):
@@ -17,13 +19,21 @@ def _free_name(name):
     return next(f"{name}-{n}" for n in range(2, 1 << 30) if f"{name}-{n}" not in _taken)
 
 
+def _of_numpy(values):
+    if hasattr(values, "detach"):  # a tensor of PyTorch
+        values = values.detach().cpu()
+        values = (values.float() if values.dtype.is_floating_point else values).numpy()
+    return numpy.asarray(values)
+
+
 def _array(values, kind, what):
     """As a contiguous array of this kind; itself where it is one."""
-    if hasattr(values, "detach"):  # a tensor of PyTorch
-        values = values.detach().cpu().numpy()
-    values = numpy.asarray(values)
-    if numpy.issubdtype(kind, numpy.integer) and not numpy.issubdtype(values.dtype, numpy.integer):
-        raise DataError(65, f"{what}: whole numbers expected, found {values.dtype}", what)
+    values = _of_numpy(values)
+    if values.size == 0 and values.dtype == numpy.float64:
+        values = values.astype(kind)  # an empty list
+    whole = numpy.issubdtype(kind, numpy.integer)
+    if not numpy.issubdtype(values.dtype, numpy.integer if whole else numpy.number) or values.dtype.kind == "c":
+        raise DataError(65, f"{what}: {'whole' if whole else 'real'} numbers expected, found {values.dtype}", what)
     if values.dtype != kind and numpy.issubdtype(kind, numpy.integer) and values.size:
         limits = numpy.iinfo(kind)
         if values.min() < limits.min or values.max() > limits.max:
@@ -31,21 +41,46 @@ def _array(values, kind, what):
     return numpy.ascontiguousarray(values, dtype=kind)
 
 
-def _split(vertices, train, valid, test):
-    """One number a vertex: 0 trains, 1 validates, 2 tests, 255 does nothing. Masks or ids."""
-    if train is None and valid is None and test is None:
+def _ids(vertices, chosen, name):
+    """The vertices of a mask, of bools or of zeros and ones, or of a list of ids."""
+    chosen = _of_numpy(chosen)
+    if chosen.dtype != bool and chosen.shape == (vertices,) and bool(numpy.isin(chosen, (0, 1)).all()):
+        chosen = chosen.astype(bool)
+    if chosen.dtype == bool:
+        if chosen.shape != (vertices,):
+            raise DataError(65, f"{name}: a mask of {vertices} vertices expected, found shape {chosen.shape}", name)
+        return numpy.flatnonzero(chosen)
+    ids = _array(chosen, numpy.int64, name).reshape(-1)
+    if ids.size and (ids.min() < 0 or ids.max() >= vertices):
+        raise DataError(65, f"{name}: ids {ids.min()} to {ids.max()}, and there are {vertices} vertices", name)
+    return ids
+
+
+def _split(vertices, **parts):
+    """One number a vertex: 0 trains, 1 validates, 2 tests, 255 does nothing."""
+    if all(chosen is None for chosen in parts.values()):
         return None
     split = numpy.full(vertices, 255, numpy.uint8)
-    for number, chosen in enumerate((train, valid, test)):
+    for number, (name, chosen) in enumerate(parts.items()):
         if chosen is None:
             continue
-        if hasattr(chosen, "detach"):
-            chosen = chosen.detach().cpu().numpy()
-        chosen = numpy.asarray(chosen)
-        if chosen.dtype == bool and chosen.shape != (vertices,):
-            raise DataError(65, f"a mask of the split has shape {chosen.shape}, and there are {vertices} vertices", "split")
-        split[chosen] = number
+        ids = _ids(vertices, chosen, name)
+        twice = ids[split[ids] != 255]
+        if twice.size:
+            raise DataError(65, f"{name}: vertex {twice[0]} is in another part of the split, too", name)
+        split[ids] = number
     return split
+
+
+def _ends(edge_index):
+    """Sources and targets."""
+    if hasattr(edge_index, "shape") and (len(edge_index.shape) != 2 or edge_index.shape[0] != 2):
+        raise DataError(65, f"edge_index is [2, edges], found shape {tuple(edge_index.shape)}", "edge_index")
+    ends = [_array(row, numpy.int32, "edge_index") for row in edge_index]
+    if len(ends) != 2 or ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
+        raise DataError(65, "edge_index is as many sources as targets, found shapes "
+                        + " and ".join(str(row.shape) for row in ends), "edge_index")
+    return ends
 
 
 class Data:
@@ -68,9 +103,9 @@ class Data:
                     vertices=None, name="arrays"):
         """edge_index: [2, edges], sources and targets. x: [vertices, features], float32 is borrowed and not copied. y:
         the class of each vertex, -1 where it has none. train, valid, test: masks or ids."""
-        sources, targets = (_array(row, numpy.int32, "edge_index") for row in edge_index)
-        if len(sources) != len(targets):
-            raise DataError(65, f"edge_index has {len(sources)} sources and {len(targets)} targets", "edge_index")
+        if not name:
+            raise UsageError(64, "a data set has a name", "name")
+        sources, targets = _ends(edge_index)
         if edge_weight is not None:
             edge_weight = _array(edge_weight, numpy.float32, "edge_weight")
             if edge_weight.shape != sources.shape:
@@ -80,18 +115,22 @@ class Data:
             if x.ndim != 2:
                 raise DataError(65, f"features are [vertices, columns], found shape {x.shape}", "x")
         if y is not None:
-            y = _array(y, numpy.int32, "y").reshape(-1)
+            y = _array(y, numpy.int32, "y")
+            if y.ndim > 1 and y.size != len(y):
+                raise DataError(65, f"y has one class for each vertex, found shape {y.shape}", "y",
+                                "of one-hot rows take .argmax(1); several labels a vertex are read from files")
+            y = y.reshape(-1)
         if vertices is None:
             known = [len(values) for values in (x, y) if values is not None]
             if not known:
                 raise UsageError(64, "how many vertices there are is said by x, y or vertices", "vertices")
             vertices = known[0]
-        split = _split(vertices, train, valid, test)
-        lent = _core.LentArrays(_free_name(name), vertices, sources, targets, edge_weight, x, y, split)
-        data = cls(lent.name, lent)
+        split = _split(vertices, train=train, valid=valid, test=test)
+        with _naming:
+            lent = _core.LentArrays(_free_name(name), vertices, sources, targets, edge_weight, x, y, split)
+            data = _taken[lent.name] = cls(lent.name, lent)
         data._kept = {"edge_index": (sources, targets), "x": x, "y": y, "edge_weight": edge_weight, "split": split,
                       "num_nodes": vertices}
-        _taken[lent.name] = data
         return data
 
     @classmethod
@@ -109,7 +148,7 @@ class Data:
         get = lambda key: getattr(data, key, None)
         y = get("y")
         return cls.from_arrays(data.edge_index, get("x"), y, get("train_mask"), get("val_mask"), get("test_mask"),
-                               vertices=int(data.num_nodes), name=name)
+                               edge_weight=get("edge_weight"), vertices=int(data.num_nodes), name=name)
 
     @classmethod
     def from_dgl(cls, graph, *, name="arrays"):
@@ -117,6 +156,14 @@ class Data:
         get = graph.ndata.get
         return cls.from_arrays(graph.edges(), get("feat"), get("label"), get("train_mask"), get("val_mask"),
                                get("test_mask"), vertices=graph.num_nodes(), name=name)
+
+    @property
+    def weighted(self):
+        """Whether it is of arrays with weights of edges, which plans of it take unless they are told not to."""
+        return self.borrowed and self._kept["edge_weight"] is not None
+
+    def __reduce__(self):
+        raise UsageError(64, "arrays stay in their process", "Data", "save() them, and open the file there")
 
     @property
     def borrowed(self):

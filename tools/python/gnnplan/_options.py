@@ -1,21 +1,28 @@
-"""Keyword arguments as the options of the two programs: hidden=16 is --hidden 16, symmetrise=True is --symmetrise."""
+"""Keyword arguments as the options of the two programs: hidden=16 is --hidden=16, symmetrise=True is --symmetrise."""
 
 import os
 
+import numpy
+
+
+def text_of(value):
+    """A value as the programs read it; lists and arrays are joined by commas."""
+    if isinstance(value, (list, tuple, numpy.ndarray)):
+        return ",".join(text_of(part) for part in value)
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def option_of(key):
+    return "--" + key.replace("_", "-")
+
 
 def words(**options):
-    """None and False leave an option out; lists are joined by commas."""
+    """None and False leave an option out."""
     arguments = []
     for key, value in options.items():
+        if isinstance(value, numpy.bool_):
+            value = bool(value)
         if value is None or value is False:
             continue
-        option = "--" + key.replace("_", "-")
-        if value is True:
-            arguments.append(option)
-        elif isinstance(value, (list, tuple)):
-            arguments += [option, ",".join(str(part) for part in value)]
-        elif isinstance(value, os.PathLike):
-            arguments += [option, os.fspath(value)]
-        else:
-            arguments += [option, str(value)]
+        arguments.append(option_of(key) if value is True else f"{option_of(key)}={text_of(value)}")
     return arguments

@@ -5,7 +5,7 @@ import os
 
 from . import _core, _tool
 from ._data import Data
-from ._errors import DoesNotFit
+from ._errors import DataError, DoesNotFit
 from ._options import words
 from ._wait import call
 
@@ -22,7 +22,11 @@ class Plan:
 
     def __init__(self, text, data=None, ranking=None, notes=()):
         self.json, self.data, self.notes = text, data, list(notes)
-        self.document = json.loads(text)
+        try:
+            self.document = json.loads(text)
+            self.document["problem"], self.document["predicted"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(65, f"this is no plan: {error!r}", "plan") from error
         self._ranking = ranking
 
     @property
@@ -89,8 +93,11 @@ class Plan:
         with open(path, encoding="utf-8") as file:
             return cls(file.read(), data)
 
-    def __reduce__(self):
-        return (Plan, (self.json,))
+    def __copy__(self):
+        return Plan(self.json, self.data, self._ranking, self.notes)
+
+    def __reduce__(self):  # without the data, which stays in its process
+        return (Plan, (self.json, None, self._ranking, self.notes))
 
 
 def plan(graph=None, model="gcn", ranks=1, **options):
@@ -101,6 +108,8 @@ def plan(graph=None, model="gcn", ranks=1, **options):
     name = data.path if data is not None else None if graph is None else os.fspath(graph)
     if data is not None and data.borrowed and options.get("task") == "infer":
         options.setdefault("load", "whole")
+    if data is not None and data.weighted:
+        options.setdefault("edge_weights", True)
     arguments = words(graph=name, model=model, ranks=ranks, **options)
     found = call(lambda: _core.plan(arguments, "gnnplan.plan " + " ".join(arguments)))
     if found.infeasible:

@@ -1,13 +1,24 @@
 """Questions that `gnnplan` answers in JSON: sweeps, machines, calibrations."""
 
+import os
+import tempfile
+
 from . import _tool
-from ._options import words
+from ._data import Data
+from ._options import text_of, words
 
 
 def sweep(graph=None, vary=(), **options):
     """`gnnplan sweep --json`. `vary`: a dict, {"ranks": [1, 2, 4]}."""
-    varied = [word for key, values in dict(vary).items() for word in ("--vary", f"{key}={','.join(map(str, values))}")]
-    return _tool.document("sweep", *words(graph=graph, **options), *varied, "--json")
+    varied = [f"--vary={key.replace('_', '-')}={text_of(values)}" for key, values in dict(vary).items()]
+    with tempfile.TemporaryDirectory() as folder:
+        if isinstance(graph, Data) and graph.borrowed:
+            path = os.path.join(folder, graph.path + ".npz")
+            graph.save(path)
+            graph = path
+        elif isinstance(graph, Data):
+            graph = graph.path
+        return _tool.document("sweep", *words(graph=graph, **options), *varied, "--json")
 
 
 def machines():

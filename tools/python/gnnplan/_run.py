@@ -27,6 +27,11 @@ class Run:
         return self.report.get("epochs", [])
 
     @property
+    def diverged(self):
+        """The loss was no number in the end; there are no weights then."""
+        return self.report.get("ending") == "diverged"
+
+    @property
     def interrupted(self):
         return self.report.get("ending") == "interrupted"
 
@@ -36,19 +41,44 @@ class Run:
 
     def __repr__(self):
         epochs = self.history
-        last = f", loss {epochs[-1]['loss']:.4g}" if epochs else ""
-        return f"<gnnplan.Run of {len(epochs)} epochs{last}{', interrupted' if self.interrupted else ''}>"
+        loss = epochs[-1]["loss"] if epochs else None
+        last = "" if loss is None else f", loss {loss:.4g}"
+        ending = self.report.get("ending")
+        return f"<gnnplan.Run of {len(epochs)} epochs{last}{f', {ending}' if ending else ''}>"
 
 
 def _bar(total):
     def show(epoch):
         loss = epoch["loss"]
-        sys.stderr.write(f"\repoch {epoch['epoch']}/{total}  loss {loss:.4f}" if loss is not None else "\r")
+        sys.stderr.write(f"\repoch {epoch['epoch']}/{total}  loss {'-' if loss is None else format(loss, '.4f')}")
         sys.stderr.flush()
     return show
 
 
+def _check_task(plan, infers):
+    if (plan.document["problem"].get("task") == "infer") == infers:
+        return
+    what, other = ("inference", "train") if not infers else ("training", "infer")
+    raise UsageError(64, f"the plan is of {what}", "plan", f"call {other}(), or plan with task=\"{'infer' if infers else 'train'}\"")
+
+
+def _file_of(weights, folder):
+    """The file of a Run's weights, of a dict of arrays, or the one that is named."""
+    if isinstance(weights, Run):
+        weights = weights.weights
+        if weights is None:
+            raise UsageError(64, "the run left no weights", "weights")
+    if not isinstance(weights, dict):
+        return weights
+    written = os.path.join(folder, "given.safetensors")
+    safetensors.save(weights, written)
+    return written
+
+
 def _run(plan, data, options, on_epoch, folder, outputs):
+    for taken in ("save_weights", "save_logits"):
+        if taken in options:
+            raise UsageError(64, "what a run leaves is returned", taken, "use run.weights, or logits=True and run.logits")
     stop = _core.Stop()
     failed = []
 
@@ -77,10 +107,15 @@ def train(plan, data=None, *, epochs=None, on_epoch=None, progress=False, logits
     """Trains, and returns a Run. `data`: where the plan does not know it. `on_epoch` gets a dict after each epoch. All
     options of gnnrun are taken by their names: lr=0.01, seed=1, autotune=0, checkpoint="folder". Ctrl-C ends the
     training after its epoch; what it returns then says where to resume from, if a folder for checkpoints was named."""
+    _check_task(plan, False)
     if progress and on_epoch is None:
-        on_epoch = _bar(epochs)
+        on_epoch = _bar(epochs or plan.document["problem"].get("run", {}).get("epochs", "?"))
     with tempfile.TemporaryDirectory() as folder:
         outputs = {"save_weights": os.path.join(folder, "weights.safetensors")}
+        if "load_weights" in options:
+            options["load_weights"] = _file_of(options["load_weights"], folder)
+        if isinstance(options.get("resume"), Run):
+            options["resume"] = options["resume"].resume_from
         if logits:
             outputs["save_logits"] = os.path.join(folder, "logits.npy")
         ran = _run(plan, data, dict(options, epochs=epochs), on_epoch, folder, outputs)
@@ -95,13 +130,8 @@ def train(plan, data=None, *, epochs=None, on_epoch=None, progress=False, logits
 def infer(plan, data=None, weights=None, **options):
     """Makes the pass of a plan of task="infer", and returns a Run whose `logits` are [vertices, classes]. `weights`: a
     dict of arrays, a Run, or the name of a file."""
+    _check_task(plan, True)
     with tempfile.TemporaryDirectory() as folder:
         outputs = {"save_logits": os.path.join(folder, "logits.npy")}
-        if isinstance(weights, Run):
-            weights = weights.weights
-        if isinstance(weights, dict):
-            written = os.path.join(folder, "weights.safetensors")
-            safetensors.save(weights, written)
-            weights = written
-        ran = _run(plan, data, dict(options, load_weights=weights), None, folder, outputs)
+        ran = _run(plan, data, dict(options, load_weights=_file_of(weights, folder)), None, folder, outputs)
         return Run(plan, json.loads(ran.report), ran.notes, None, numpy.load(outputs["save_logits"]))

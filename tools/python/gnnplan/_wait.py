@@ -4,8 +4,8 @@ import threading
 
 
 def call(work, on_interrupt=None):
-    """Returns work(). At Ctrl-C `on_interrupt` tells the work to end, which is then waited for; without it Ctrl-C comes
-    out when the work has ended."""
+    """Returns work(). At Ctrl-C `on_interrupt` tells the work to end, which is then waited for; without it, and when it is
+    pressed again, Ctrl-C comes out at once, and the work goes on in the background until it ends by itself."""
     outcome = {}
     done = threading.Event()  # Thread.join() would take a thread for ended that Ctrl-C has interrupted it with
 
@@ -17,17 +17,14 @@ def call(work, on_interrupt=None):
         done.set()
 
     threading.Thread(target=body, name="gnnplan", daemon=True).start()
-    interrupt = None
     while not done.is_set():
         try:
             done.wait(0.1)
-        except KeyboardInterrupt as pressed:
+        except KeyboardInterrupt:
             if on_interrupt is None:
-                interrupt = pressed
-            else:
-                on_interrupt()
+                raise
+            on_interrupt()
+            on_interrupt = None
     if "error" in outcome:
         raise outcome["error"]
-    if interrupt is not None:
-        raise interrupt
     return outcome["result"]

@@ -18,6 +18,8 @@ class _Kept:
         self._results = {}
 
     def get(self, tensors, rest, make_result):
+        if torch.is_inference_mode_enabled() or any(tensor.is_inference() for tensor in tensors):
+            return make_result()  # such tensors do not tell when they are changed, and cannot be trained with
         key = (tuple((id(tensor), tensor._version) for tensor in tensors), rest)
         if key not in self._results:
             self._results[key] = make_result()
@@ -76,9 +78,9 @@ def accelerate_pyg():
         layer.propagate = _propagate_of(layer.propagate)
     made = gcn_conv.gcn_norm
 
-    def gcn_norm(edge_index, edge_weight=None, *rest):
-        if edge_weight is not None or not isinstance(edge_index, torch.Tensor) or edge_index.layout != torch.strided:
-            return made(edge_index, edge_weight, *rest)
+    def gcn_norm(edge_index, edge_weight=None, *rest, **named):
+        if named or edge_weight is not None or not isinstance(edge_index, torch.Tensor) or edge_index.layout != torch.strided:
+            return made(edge_index, edge_weight, *rest, **named)
         return _norms.get([edge_index], rest, lambda: made(edge_index, edge_weight, *rest))
 
     gcn_norm.by_gnnplan = True
