@@ -67,7 +67,7 @@ Sample measure_gemm(const Setting& setting, GemmKind product, std::int64_t n, st
                            kernels::Matrix c) {
         return seconds_together(setting, [&] { setting.kernels().gemm(a_side, b_side, a, b, c, false); });
     };
-    const int lanes = setting.device.memory().accelerator ? 1 : kernels::cpu::gemm_lanes();
+    const std::int64_t lanes = setting.device.memory().accelerator ? 1 : kernels::cpu::gemm_lanes();
     const std::vector<std::int64_t> at{n, inner, columns, lanes};
     switch (product) {
         case GemmKind::forward: return {"gemm.forward", at, times(Transpose::no, Transpose::no, x, w, g)};
