@@ -67,6 +67,19 @@ class Plans(unittest.TestCase):
             plan.save(path)
             self.assertEqual(gnnplan.Plan.load(path).document, plan.document)
 
+    def test_is_that_of_the_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "plan.json")
+            subprocess.run([os.path.join(os.path.dirname(sys.executable), "gnnplan"), "plan", "--graph", "cora", "--ranks", "4",
+                            "--space", "paper", "--machine", "cpu-node", "-o", path], check=True, capture_output=True)
+            theirs = gnnplan.Plan.load(path).document
+        ours = gnnplan.plan("cora", ranks=4, space="paper", machine="cpu-node").document
+        for document in (ours, theirs):
+            del document["command_line"], document["fingerprints"]["content"]
+        self.assertEqual(ours, theirs)
+        with self.assertRaises(gnnplan.UsageError):
+            gnnplan.plan("cora", ranks=2, grid="3x4", machine="cpu-node")
+
     def test_of_arrays_is_that_of_the_file(self):
         arrays = drawn()
         options = {"hidden": 8, "ranks": 3, "machine": "cpu-node", "symmetrise": True}

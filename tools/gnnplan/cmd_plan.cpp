@@ -8,10 +8,10 @@
 #include "tools/advise/pins.hpp"
 #include "tools/ask/calibration.hpp"
 #include "tools/ask/machine.hpp"
-#include "tools/ask/plan_data.hpp"
 #include "tools/common/options.hpp"
 #include "tools/common/run_question.hpp"
 #include "tools/gnnplan/command.hpp"
+#include "tools/gnnplan/found_plan.hpp"
 #include "tools/gnnplan/output.hpp"
 #include "tools/gnnplan/plan_answer.hpp"
 #include "tools/gnnplan/plan_lines.hpp"
@@ -25,7 +25,6 @@
 #include "tools/text/option_names.hpp"
 #include "tools/text/shell.hpp"
 #include "tools/text/table.hpp"
-#include "tools/text/version.hpp"
 
 #include <gnnplan/base/words.hpp>
 #include <gnnplan/io.hpp>
@@ -92,13 +91,12 @@ std::string run_hint(const PlanOptions& options, const ProblemRecord& problem, c
                        infers ? " --load-weights WEIGHTS --save-logits OUT.npy" : "");
 }
 
-SelectResult search(const Problem& problem, const Machine& machine, SelectOptions options) {
+SelectResult search(LoadedProblem& loaded, const RunQuestion& run, const Machine& machine, SelectOptions options,
+                    const std::string& command_line) {
     measure::SteadyClock clock;
     ProgressLine line(clock, is_quiet());
     options.progress = [&](const std::string& what) { line.show(what); };
-    SelectResult result = select(problem, machine, options);
-    if (result && options.alternatives) add_plan_without_maps(*result.selection, problem, machine, options);
-    return result;
+    return find_plan(loaded, run, machine, options, command_line);
 }
 
 // Lines about what the chosen plan makes of the graph: memory, balance, cuts.
@@ -138,8 +136,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
     check_pins(pins, static_cast<int>(options.problem.shape.ranks));
     if (options.problem.model.task == "infer") refuse_training_questions(options.run);
     LoadedProblem loaded = load_and_say(options.problem);
-    loaded.problem.record.run = run_record(options.run);
-    SelectResult result = search(loaded.problem, machine, pins);
+    SelectResult result = search(loaded, options.run, machine, pins, context.command_line);
     if (!result) {
         if (result.infeasible && options.json) print_json(encode(*result.infeasible, with_dashes(result.message)));
         throw Error(result.code, result.message);
@@ -147,9 +144,6 @@ int run_plan(const Context& context, const PlanOptions& options) {
     Plan& plan = result.selection->plan;
     say_notes(pin_remarks(pins, plan, options.problem.shape.replication_factor.has_value()));
     say_notes(node_notes(machine, {plan.problem.ranks}));
-    plan.tool_version = version();
-    plan.command_line = context.command_line;
-    note_data(plan, loaded);
     if (options.output) write_plan(*options.output, plan);
     if (options.table) {
         io::write_file_atomically(*options.table, io::dump(encode_ranking(*result.selection), 1) + "\n");

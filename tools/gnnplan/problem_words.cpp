@@ -162,21 +162,27 @@ SelectOptions select_options(const SearchFlags& flags) {
     return options;
 }
 
-Machine machine_and_say(const ProblemFlags& flags, std::int64_t ranks) {
+ChosenMachine chosen_machine(const ProblemFlags& flags, std::int64_t ranks) {
     const auto per_node = flags.ranks_per_node ? std::optional(static_cast<int>(*flags.ranks_per_node)) : std::nullopt;
     ChosenMachine chosen = load_machine(flags.machine, ranks, per_node);
-    say_lines(chosen.notes);
     if (chosen.built_in) {
         if (std::optional<RescaledHere> probed = probed_machine(per_node.value_or(ranks))) {
-            if (!probed->note.empty()) say_notes({probed->note});
+            if (!probed->note.empty()) chosen.notes.push_back("note: " + probed->note);
             chosen.machine = std::move(probed->machine);
             if (per_node) chosen.machine.ranks_per_node = *per_node;
         }
     }
     if (flags.search.memory > chosen.machine.memory_per_rank) {
-        say_notes({fmt::format("--memory {} is more than the {} that a rank of {} has", limit_text(flags.search.memory),
-                               limit_text(chosen.machine.memory_per_rank), chosen.machine.name)});
+        chosen.notes.push_back(fmt::format("note: `memory` {} is more than the {} that a rank of {} has",
+                                           limit_text(flags.search.memory), limit_text(chosen.machine.memory_per_rank),
+                                           chosen.machine.name));
     }
+    return chosen;
+}
+
+Machine machine_and_say(const ProblemFlags& flags, std::int64_t ranks) {
+    ChosenMachine chosen = chosen_machine(flags, ranks);
+    say_lines(chosen.notes);
     return std::move(chosen.machine);
 }
 
@@ -190,11 +196,20 @@ LoadedProblem load_and_say(const Shape& shape, const GraphReading& reading, cons
     return problem_on(std::move(graph), shape, reading);
 }
 
-LoadedProblem load_and_say(const ProblemFlags& flags) {
+namespace {
+
+LoadedProblem asked_problem(const ProblemFlags& flags,
+                            LoadedProblem (*load)(const Shape&, const GraphReading&, const Network&)) {
     check_partition(flags.search.switches.contains("parts"), flags.shape, parse_loading(flags.model.load));
-    LoadedProblem loaded = load_and_say(flags.shape, reading_of(flags.preparation), network_of(flags.model));
+    LoadedProblem loaded = load(flags.shape, reading_of(flags.preparation), network_of(flags.model));
     loaded.problem.record.space = flags.search.space;
     return loaded;
 }
+
+}  // namespace
+
+LoadedProblem load_and_say(const ProblemFlags& flags) { return asked_problem(flags, load_and_say); }
+
+LoadedProblem load_problem(const ProblemFlags& flags) { return asked_problem(flags, load_problem); }
 
 }  // namespace gnnplan::tools

@@ -3,6 +3,7 @@
 // first.
 #pragma once
 
+#include "tools/ask/machine.hpp"
 #include "tools/ask/problem.hpp"
 
 #include <gnnplan/select.hpp>
@@ -83,12 +84,17 @@ GraphReading reading_of(const PreparationFlags& flags);
 Network network_of(const ModelFlags& flags);
 SelectOptions select_options(const SearchFlags& flags);
 
-// The machine to plan so many ranks for; says what there is to say of it.
+// The machine to plan so many ranks for, with what there is to say of it: this one is probed where none is named and
+// none was calibrated.
+ChosenMachine chosen_machine(const ProblemFlags& flags, std::int64_t ranks);
+// The same; says it.
 Machine machine_and_say(const ProblemFlags& flags, std::int64_t ranks);
 
 // Reads the graph where there is one to read, and says what was found.
 LoadedProblem load_and_say(const Shape& shape, const GraphReading& reading, const Network& network);
 // The same with what is searched in the plan's record. Throws Error{usage} when --partition has no graph to partition.
 LoadedProblem load_and_say(const ProblemFlags& flags);
+// The same; says nothing, as what was found is in the notes.
+LoadedProblem load_problem(const ProblemFlags& flags);
 
 }  // namespace gnnplan::tools
