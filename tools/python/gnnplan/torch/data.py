@@ -5,7 +5,8 @@ import zipfile
 
 import numpy
 
-from .errors import DATA, MISMATCH, MISSING, PlanError, refuse
+from .._errors import make
+from .errors import DATA, MISMATCH, MISSING, refuse
 
 TRAIN, VALID, TEST, UNUSED = 0, 1, 2, 255
 OTHER_NAMES = {"x": "node_feat", "y": "node_label", "num_nodes": "num_nodes_list",
@@ -25,8 +26,8 @@ class Data:
         self.weights = None
         if plan.graph.get("edge_weights"):
             if "edge_weight" not in found:
-                raise PlanError(MISMATCH, f"{path} has no edge_weight, which the plan uses: make "
-                                "the plan without --edge-weights, or give other data")
+                raise make(MISMATCH, f"{path} has no edge_weight, which the plan uses: make "
+                           "the plan without --edge-weights, or give other data")
             self.weights = found["edge_weight"].reshape(-1).astype(numpy.float32)
         several = plan.model.get("loss", "softmax") != "softmax"
         self.labels = labels_of(found["y"], several)
@@ -39,29 +40,29 @@ class Data:
         want = plan.graph["vertices"], plan.model["widths"][0]
         have = self.vertices, self._features.shape[1]
         if want != have:
-            raise PlanError(MISMATCH, f"{path} has {have[0]} vertices with {have[1]} features, and "
-                            f"the plan is for {want[0]} with {want[1]}: give the plan's data, or "
-                            "make another plan")
+            raise make(MISMATCH, f"{path} has {have[0]} vertices with {have[1]} features, and "
+                       f"the plan is for {want[0]} with {want[1]}: give the plan's data, or "
+                       "make another plan")
         if self.edges.size and not 0 <= self.edges.min() <= self.edges.max() < self.vertices:
-            raise PlanError(DATA, f"{path}: edge_index has ids beyond its {self.vertices} vertices")
+            raise make(DATA, f"{path}: edge_index has ids beyond its {self.vertices} vertices")
         if not self.counted(TRAIN):
-            raise PlanError(DATA, f"{path}: the split has no training vertices with labels, and a "
-                            "loss needs at least one")
+            raise make(DATA, f"{path}: the split has no training vertices with labels, and a "
+                       "loss needs at least one")
         self._check_labels(path, plan.classes())
 
     def _check_labels(self, path, classes):
         if self.labels.ndim == 2:
             if self.labels.shape[1] != classes:
-                raise PlanError(MISMATCH, f"{path} has {self.labels.shape[1]} labels a vertex, and "
-                                f"the plan is for {classes}: give the plan's data")
+                raise make(MISMATCH, f"{path} has {self.labels.shape[1]} labels a vertex, and "
+                           f"the plan is for {classes}: give the plan's data")
             return
         missing = numpy.flatnonzero((self.subset == TRAIN) & (self.labels < 0))
         if missing.size:
-            raise PlanError(DATA, f"{path}: vertex {missing[0]} is in the train set but has no "
-                            "label: take it out of the split")
+            raise make(DATA, f"{path}: vertex {missing[0]} is in the train set but has no "
+                       "label: take it out of the split")
         if self.labels.max() >= classes:
-            raise PlanError(MISMATCH, f"{path} has the class {self.labels.max()}, and the plan is "
-                            f"for {classes} classes: give the plan's data")
+            raise make(MISMATCH, f"{path} has the class {self.labels.max()}, and the plan is "
+                       f"for {classes} classes: give the plan's data")
 
     def features(self, vertices, columns):
         """Some columns of the features of these vertices."""
@@ -83,7 +84,7 @@ class Data:
 
 def arrays(path):
     if not os.path.exists(path):
-        raise PlanError(MISSING, f"{path} is not there: give the .npz archive of the graph")
+        raise make(MISSING, f"{path} is not there: give the .npz archive of the graph")
     if os.path.isdir(path) or not zipfile.is_zipfile(path):
         refuse(f"data that is no .npz archive ({path})")
     with numpy.load(path, allow_pickle=False) as file:

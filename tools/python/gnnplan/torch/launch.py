@@ -8,7 +8,8 @@ import tempfile
 import torch
 import torch.distributed as dist
 
-from .errors import MISMATCH, UNAVAILABLE, PlanError
+from .._errors import Error, make
+from .errors import MISMATCH, UNAVAILABLE
 from .plan import Plan
 from .steps import check
 from .train import Training
@@ -20,9 +21,9 @@ def checked_plan(options, ranks=None):
     plan = Plan(options.plan)
     check(plan)
     if ranks is not None and plan.ranks != ranks:
-        raise PlanError(MISMATCH, f"{options.plan} is for {plan.ranks} ranks, and {ranks} were "
-                        f"started: start it with torchrun --nproc_per_node {plan.ranks}, or with "
-                        "--local")
+        raise make(MISMATCH, f"{options.plan} is for {plan.ranks} ranks, and {ranks} were "
+                   f"started: start it with torchrun --nproc_per_node {plan.ranks}, or with "
+                   "--local")
     return plan
 
 
@@ -30,8 +31,8 @@ def device_of(options, local_rank):
     if options.backend == "gloo":
         return torch.device("cpu")
     if local_rank >= torch.cuda.device_count():
-        raise PlanError(UNAVAILABLE, f"There is no GPU here for rank {local_rank}, and nccl wants "
-                        "one for each: use --backend gloo")
+        raise make(UNAVAILABLE, f"There is no GPU here for rank {local_rank}, and nccl wants "
+                   "one for each: use --backend gloo")
     torch.cuda.set_device(local_rank)
     return torch.device("cuda", local_rank)
 
@@ -59,7 +60,7 @@ def exit_code(options, rank, ranks, meeting=None):
     """Trains on one rank; rank 0 says what is wrong, which is the same on all."""
     try:
         run(options, rank, ranks, meeting)
-    except PlanError as error:
+    except Error as error:
         if rank == 0:
             print(f"error: {error}", file=sys.stderr, flush=True)
         return error.code
@@ -75,7 +76,7 @@ def local(options):
     """Runs all ranks of the plan as processes of this machine."""
     try:
         ranks = checked_plan(options).ranks
-    except PlanError as error:
+    except Error as error:
         print(f"error: {error}", file=sys.stderr, flush=True)
         return error.code
     if ranks == 1:

@@ -4,7 +4,8 @@ import copy
 
 import numpy
 
-from .errors import MISMATCH, PlanError
+from .._errors import make
+from .errors import MISMATCH
 
 
 class Graph:
@@ -21,9 +22,9 @@ class Graph:
                                                    target, source, weight)
         self._edges = target, source, weight
         if len(target) != plan.graph["nonzeros"]:
-            raise PlanError(MISMATCH, f"the data's matrix has {len(target)} nonzeros, and the plan "
-                            f"is for {plan.graph['nonzeros']}: give the plan's data, or make "
-                            "another plan")
+            raise make(MISMATCH, f"the data's matrix has {len(target)} nonzeros, and the plan "
+                       f"is for {plan.graph['nonzeros']}: give the plan's data, or make "
+                       "another plan")
 
     def number(self, vertex):
         """Numbers the vertices: vertex[i] is the one that gets row i."""

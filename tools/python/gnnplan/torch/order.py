@@ -4,7 +4,8 @@ import numpy
 
 from .cut import Libra
 from .data import TRAIN
-from .errors import MISMATCH, PlanError
+from .._errors import make
+from .errors import MISMATCH
 from .philox import shuffled
 
 
@@ -46,6 +47,6 @@ def check_spaces(plan, last):
         layer = space["needed_of"]
         rows = int((last >= layer).sum())
         if layer and rows != space["rows"]:
-            raise PlanError(MISMATCH, f"the loss needs {rows} rows of layer {layer}, and the plan "
-                            f"is for {space['rows']}: give the plan's data and split, or make "
-                            "another plan")
+            raise make(MISMATCH, f"the loss needs {rows} rows of layer {layer}, and the plan "
+                       f"is for {space['rows']}: give the plan's data and split, or make "
+                       "another plan")

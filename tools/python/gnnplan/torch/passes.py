@@ -2,7 +2,8 @@
 
 import torch.distributed as dist
 
-from .errors import INTERNAL, PlanError
+from .._errors import make
+from .errors import INTERNAL
 from .predicted import bytes_of
 from .steps import RUN
 
@@ -45,9 +46,9 @@ class Passes:
         counted = self.counted(phase)
         for name, sent in counted.items():
             if sent != self.predicted[name]:
-                raise PlanError(INTERNAL, f"Step {name} has sent {sent} bytes by rank, and the "
-                                f"plan predicts {self.predicted[name]}: report this plan, and "
-                                "train it with gnnrun")
+                raise make(INTERNAL, f"Step {name} has sent {sent} bytes by rank, and the "
+                           f"plan predicts {self.predicted[name]}: report this plan, and "
+                           "train it with gnnrun")
         if phase == "epoch" and not self.plan.predicted["estimate"]:
             self._check_totals(counted)
 
@@ -57,9 +58,9 @@ class Passes:
         received = gathered(self.rank.wire.received, self.plan.ranks)
         for key, found in (("total_bytes", sum(sent)), ("max_rank_bytes", max(sent + received))):
             if found != self.plan.predicted[key]:
-                raise PlanError(INTERNAL, f"The steps of an epoch have {key} {found}, and the plan "
-                                f"predicts {self.plan.predicted[key]}: report this plan, and "
-                                "train it with gnnrun")
+                raise make(INTERNAL, f"The steps of an epoch have {key} {found}, and the plan "
+                           f"predicts {self.plan.predicted[key]}: report this plan, and "
+                           "train it with gnnrun")
 
     def counted(self, phase):
         """By the name of a step, what each rank has sent."""

@@ -3,7 +3,8 @@
 import json
 
 from . import fingerprint
-from .errors import DATA, MISSING, PlanError
+from .._errors import make
+from .errors import DATA, MISSING
 from .grid import Grid
 
 SCHEMA = "gnnplan.plan/4"
@@ -52,8 +53,8 @@ class Plan:
         try:
             self._take(document)
         except (KeyError, TypeError) as error:
-            raise PlanError(DATA, f"{path}: the plan lacks {error}: make it again with "
-                            "`gnnplan plan`") from error
+            raise make(DATA, f"{path}: the plan lacks {error}: make it again with "
+                       "`gnnplan plan`") from error
         self.path = str(path)
 
     @staticmethod
@@ -62,16 +63,16 @@ class Plan:
             with open(path, encoding="utf-8") as file:
                 document = json.load(file)
         except OSError as error:
-            raise PlanError(MISSING, f"{path} cannot be read: {error.strerror}") from error
+            raise make(MISSING, f"{path} cannot be read: {error.strerror}") from error
         except ValueError as error:
-            raise PlanError(DATA, f"{path} is not JSON: {error}") from error
+            raise make(DATA, f"{path} is not JSON: {error}") from error
         schema = document.get("schema") if isinstance(document, dict) else None
         if schema != SCHEMA:
-            raise PlanError(DATA, f"{path} has the schema {schema!r}, not {SCHEMA}: make the plan "
-                            "again with `gnnplan plan`")
+            raise make(DATA, f"{path} has the schema {schema!r}, not {SCHEMA}: make the plan "
+                       "again with `gnnplan plan`")
         if fingerprint.of_content(document) != document.get("fingerprints", {}).get("content"):
-            raise PlanError(DATA, f"{path} was damaged or edited, as its fingerprint says: make "
-                            "the plan again with `gnnplan plan`")
+            raise make(DATA, f"{path} was damaged or edited, as its fingerprint says: make "
+                       "the plan again with `gnnplan plan`")
         return document
 
     def _take(self, document):

@@ -7,7 +7,8 @@ import torch
 from . import weights
 from .areas import area_of
 from .data import TEST, TRAIN, VALID, Data
-from .errors import UNAVAILABLE, PlanError
+from .._errors import make
+from .errors import UNAVAILABLE
 from .matrix import Graph
 from .order import number_vertices
 from .passes import Passes, Settings, gathered
@@ -49,8 +50,8 @@ class Training:
             self.records.append(record)
             self.say(record)
             if not torch.isfinite(torch.tensor(record["loss"])):
-                raise PlanError(UNAVAILABLE, f"The loss is no longer finite after epoch {epoch}: "
-                                "train with a lower --lr")
+                raise make(UNAVAILABLE, f"The loss is no longer finite after epoch {epoch}: "
+                           "train with a lower --lr")
         self.finish(setup_seconds)
         return self.records
 
