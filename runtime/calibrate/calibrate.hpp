@@ -26,8 +26,8 @@ struct Scope {
 // quick: a minute at most; full: under ten at two ranks on a machine of today. Nothing is larger than `largest`.
 Scope quick_scope(std::int64_t largest);
 Scope full_scope(std::int64_t largest);
-// Of a device with memory of its own: it computes some hundred times as much a second, in caches that are larger. About
-// half a minute and two minutes.
+// The same for a device with memory of its own, which computes some hundred times as much a second, in larger caches:
+// about half a minute and two minutes.
 Scope quick_device_scope(std::int64_t largest);
 Scope full_device_scope(std::int64_t largest);
 

@@ -1,4 +1,4 @@
-// What the parts of the Python module share.
+// The parts of the Python module share these declarations.
 #pragma once
 
 #include <CLI/CLI.hpp>

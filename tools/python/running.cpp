@@ -1,4 +1,4 @@
-// What gnnrun does with ranks as threads, without its words: a plan and options in, the report out.
+// Runs plans as gnnrun does with ranks as threads, without its words: a plan and options in, the report out.
 #include "planner/catalog/host.hpp"
 #include "planner/io/report.hpp"
 #include "runtime/comm/self.hpp"

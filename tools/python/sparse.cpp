@@ -80,8 +80,8 @@ public:
         kernels::cpu_table().spmm_max(view_, view_of<const float>(x, view_.columns), view_of<float>(maxima, view_.rows),
                                       view_of<float>(ties, view_.rows), false, {});
     }
-    // Of the transposed matrix: out(u, j) is the sum of share(v, j) over the entries (u, v) where own(u, j) equals
-    // maxima(v, j).
+    // This matrix is the transpose of the one whose maxima were taken: out(u, j) is the sum of share(v, j) over the
+    // entries (u, v) where own(u, j) equals maxima(v, j).
     void maxima_back(const In& share, const In& maxima, const In& own, const Out& out, int threads) const {
         check_process();
         const Threads team(threads);
