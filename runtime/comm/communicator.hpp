@@ -68,6 +68,9 @@ public:
     // work that is to hide an exchange then looks after it in between.
     virtual bool needs_progress() const { return true; }
 
+    // Local. Memory of the host that it holds for messages between devices, as much as long as it lives.
+    virtual std::int64_t host_bytes() const { return 0; }
+
     // Personalised exchange (all-to-all-v): at most one message for each ordered pair of ranks. A message of k bytes
     // from r to s has a Receive of k bytes for r on s. Pairwise algorithm: each message travels once. A rank that has
     // no messages may stay away. Not while another exchange is under way on this communicator.

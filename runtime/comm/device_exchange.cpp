@@ -40,6 +40,10 @@ const std::vector<std::string>& device_exchanges() {
     return names;
 }
 
+std::int64_t message_bytes(std::string_view exchange, int ranks) {
+    return exchange == "staged" ? HostRoom::bytes_for(ranks) : 0;
+}
+
 DeviceExchange open_device_exchange(std::string_view wanted, Communicator& hosts, kernels::Device& device) {
     std::string reason;
     if (hosts.size() > 1 && (wanted == "auto" || wanted == "nccl")) {
@@ -55,7 +59,9 @@ DeviceExchange open_device_exchange(std::string_view wanted, Communicator& hosts
     }
     if (wanted != "staged" && hosts.size() > 1 && are_threads(hosts))
         return {between_peers(hosts, device), "peers", std::move(reason)};
-    return {through_hosts(hosts, device), "staged", std::move(reason)};
+    DeviceExchange staged{nullptr, "staged", std::move(reason)};
+    agree(hosts, [&] { staged.communicator = through_hosts(hosts, device); });
+    return staged;
 }
 
 }  // namespace gnnplan::comm

@@ -4,6 +4,7 @@
 #include "kernels/device.hpp"
 #include "runtime/comm/communicator.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ struct DeviceExchange {
     std::string name;    // "NCCL 2.28.9", "peers" or "staged"
     std::string reason;  // why none of the ways before it in this list was taken; empty where that was not asked
 };
+
+// What one of so many ranks holds in its host's memory for messages, however they are cut; 0 but for "staged".
+std::int64_t message_bytes(std::string_view exchange, int ranks);
 
 // Collective. `hosts` and `device` outlive the result. Throws AgreedError{unavailable} where the way that is
 // wanted is not possible, Error{unavailable} where it fails.

@@ -1,44 +1,10 @@
 #include "runtime/comm/staged.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <deque>
 #include <utility>
 
 namespace gnnplan::comm {
-namespace {
-
-// A message travels in pieces of this size: one is sent while the next comes from the device.
-constexpr std::size_t piece_bytes = std::size_t{4} << 20;
-
-template <class Message>
-std::size_t pieces_of(const std::vector<Message>& messages) {
-    std::size_t pieces = 0;
-    for (const Message& message : messages)
-        pieces = std::max(pieces, (message.bytes.size() + piece_bytes - 1) / piece_bytes);
-    return pieces;
-}
-
-// Piece number `piece` of a message, or of its copy; empty behind its end.
-template <class Byte>
-std::span<Byte> piece_of(std::span<Byte> message, std::size_t piece) {
-    const std::size_t begin = std::min(piece * piece_bytes, message.size());
-    return message.subspan(begin, std::min(piece_bytes, message.size() - begin));
-}
-
-}  // namespace
-
-HostRoom::Piece HostRoom::take(std::size_t bytes) {
-    auto best = free_.end();
-    const auto rank = [](const Piece& piece) { return std::pair(piece.used != nullptr, piece.memory->size()); };
-    for (auto piece = free_.begin(); piece != free_.end(); ++piece) {
-        if (piece->memory->size() >= bytes && (best == free_.end() || rank(*piece) < rank(*best))) best = piece;
-    }
-    if (best == free_.end()) return {transfers_.host_memory(std::bit_ceil(bytes)), nullptr};
-    Piece found = std::move(*best);
-    free_.erase(best);
-    if (found.used != nullptr) transfers_.wait_for(*found.used);
-    return found;
-}
 
 class StagedCommunicator::Staged final : public Moving {
 public:
@@ -46,52 +12,79 @@ public:
         : ranks_(ranks),
           transfers_(*ranks.device().transfers()),
           sends_(std::move(sends)),
-          receives_(std::move(receives)) {
-        for (const Send& send : sends_) leaving_.push_back(ranks_.room_.take(send.bytes.size()));
-        for (const Receive& receive : receives_) arriving_.push_back(ranks_.room_.take(receive.bytes.size()));
+          receives_(std::move(receives)),
+          rounds_(std::max(rounds_of(sends_), rounds_of(receives_))),
+          first_(ranks.room_.number(rounds_)) {
+        if (rounds_ == 0) return;
         transfers_.transfer_after(*transfers_.computed());
-        for (std::size_t piece = 0; piece < pieces_of(sends_); ++piece) {
-            for (std::size_t i = 0; i < sends_.size(); ++i) {
-                const auto from = piece_of(sends_[i].bytes, piece);
-                if (!from.empty()) transfers_.copy(from, leaving_[i].memory->data() + piece * piece_bytes);
+        download();
+    }
+    void finish() override {
+        std::deque<std::unique_ptr<PendingExchange>> under_way;
+        for (std::size_t round = 0, posted = 0; round < rounds_; ++round) {
+            download();
+            for (; posted < downloaded_.size() && posted < round + 2; ++posted) under_way.push_back(post(posted));
+            under_way.front()->wait();
+            under_way.pop_front();
+            upload(round);
+            ranks_.room_.give_back(transfers_.transferred());
+        }
+        if (rounds_ > 0) transfers_.compute_after(*transfers_.transferred());
+    }
+
+private:
+    std::size_t piece_bytes() const { return ranks_.room_.piece_bytes(); }
+
+    template <class Message>
+    std::size_t rounds_of(const std::vector<Message>& messages) const {
+        std::size_t rounds = 0;
+        for (const Message& message : messages)
+            rounds = std::max(rounds, (message.bytes.size() + piece_bytes() - 1) / piece_bytes());
+        return rounds;
+    }
+    // The part of a message that travels in a round; empty behind its end.
+    template <class Byte>
+    std::span<Byte> piece_of(std::span<Byte> message, std::size_t round) const {
+        const std::size_t begin = std::min(round * piece_bytes(), message.size());
+        return message.subspan(begin, std::min(piece_bytes(), message.size() - begin));
+    }
+
+    // Takes the next rounds to the host, as long as they find slots; rounds of exchanges that were started before this
+    // one come first.
+    void download() {
+        while (downloaded_.size() < rounds_ && ranks_.room_.can_take(first_ + downloaded_.size())) {
+            const std::size_t round = downloaded_.size();
+            std::byte* to = ranks_.room_.take(first_ + round).leaving;
+            for (std::size_t i = 0; i < sends_.size(); ++i, to += piece_bytes()) {
+                const auto piece = piece_of(sends_[i].bytes, round);
+                if (!piece.empty()) transfers_.copy(piece, to);
             }
             downloaded_.push_back(transfers_.transferred());
         }
     }
-    void finish() override {
-        const std::size_t pieces = std::max(pieces_of(sends_), pieces_of(receives_));
-        std::vector<std::unique_ptr<PendingExchange>> under_way;
-        for (std::size_t piece = 0; piece < pieces; ++piece) under_way.push_back(send(piece));
-        for (std::size_t piece = 0; piece < pieces; ++piece) {
-            under_way[piece]->wait();
-            upload(piece);
-        }
-        const auto done = transfers_.transferred();
-        transfers_.compute_after(*done);
-        for (auto& piece : leaving_) ranks_.room_.give_back({std::move(piece.memory), nullptr});
-        for (auto& piece : arriving_) ranks_.room_.give_back({std::move(piece.memory), done});
-    }
-
-private:
-    std::unique_ptr<PendingExchange> send(std::size_t piece) {
+    // Begins to send a round, and to receive.
+    std::unique_ptr<PendingExchange> post(std::size_t round) {
+        const HostRoom::Slot& slot = ranks_.room_.slot(first_ + round);
         std::vector<Send> sends;
         std::vector<Receive> receives;
         for (std::size_t i = 0; i < sends_.size(); ++i) {
-            const std::span<const std::byte> copy(leaving_[i].memory->data(), sends_[i].bytes.size());
-            if (const auto part = piece_of(copy, piece); !part.empty()) sends.push_back({sends_[i].peer, part});
+            const auto piece = piece_of(sends_[i].bytes, round);
+            if (!piece.empty()) sends.push_back({sends_[i].peer, {slot.leaving + i * piece_bytes(), piece.size()}});
         }
         for (std::size_t i = 0; i < receives_.size(); ++i) {
-            const std::span<std::byte> copy(arriving_[i].memory->data(), receives_[i].bytes.size());
-            if (const auto part = piece_of(copy, piece); !part.empty()) receives.push_back({receives_[i].peer, part});
+            const auto piece = piece_of(receives_[i].bytes, round);
+            if (!piece.empty())
+                receives.push_back({receives_[i].peer, {slot.arriving + i * piece_bytes(), piece.size()}});
         }
-        if (!sends.empty()) transfers_.wait_for(*downloaded_[piece]);
+        if (!sends.empty()) transfers_.wait_for(*downloaded_[round]);
+        if (!receives.empty() && slot.used != nullptr) transfers_.wait_for(*slot.used);
         return ranks_.inner().start_exchange(sends, receives);
     }
-    void upload(std::size_t piece) {
-        for (std::size_t i = 0; i < receives_.size(); ++i) {
-            const std::span<const std::byte> copy(arriving_[i].memory->data(), receives_[i].bytes.size());
-            const auto part = piece_of(copy, piece);
-            if (!part.empty()) transfers_.copy(part, receives_[i].bytes.data() + piece * piece_bytes);
+    void upload(std::size_t round) {
+        const std::byte* from = ranks_.room_.slot(first_ + round).arriving;
+        for (std::size_t i = 0; i < receives_.size(); ++i, from += piece_bytes()) {
+            const auto piece = piece_of(receives_[i].bytes, round);
+            if (!piece.empty()) transfers_.copy({from, piece.size()}, piece.data());
         }
     }
 
@@ -99,8 +92,9 @@ private:
     kernels::TransferQueue& transfers_;
     std::vector<Send> sends_;
     std::vector<Receive> receives_;
-    std::vector<HostRoom::Piece> leaving_, arriving_;
-    std::vector<std::shared_ptr<const kernels::Fence>> downloaded_;  // by piece
+    std::size_t rounds_;
+    std::size_t first_;                                              // the number of its first round
+    std::vector<std::shared_ptr<const kernels::Fence>> downloaded_;  // by round
 };
 
 std::unique_ptr<DeviceCommunicator::Moving> StagedCommunicator::move(std::vector<Send> sends,
@@ -108,8 +102,24 @@ std::unique_ptr<DeviceCommunicator::Moving> StagedCommunicator::move(std::vector
     return std::make_unique<Staged>(*this, std::move(sends), std::move(receives));
 }
 
+template <class T>
+void StagedCommunicator::sum_in_room(std::span<T> values) {
+    const auto bytes = std::as_writable_bytes(values);
+    const std::span<std::byte> room = room_.whole();
+    if (bytes.size() > room.size()) return DeviceCommunicator::sum(values);
+    kernels::TransferQueue& transfers = *device().transfers();
+    transfers.transfer_after(*transfers.computed());
+    transfers.copy(bytes, room.data());
+    transfers.wait_for(*transfers.transferred());
+    inner().all_reduce(std::span(reinterpret_cast<T*>(room.data()), values.size()));
+    transfers.copy(room.first(bytes.size()), bytes.data());
+    const auto done = transfers.transferred();
+    room_.use_until(done);
+    transfers.compute_after(*done);
+}
+
 std::unique_ptr<Communicator> StagedCommunicator::split(int colour, int key) {
-    return std::make_unique<StagedCommunicator>(inner().split(colour, key), device());
+    return std::make_unique<StagedCommunicator>(inner().split(colour, key), device(), slot_);
 }
 
 std::unique_ptr<Communicator> through_hosts(Communicator& hosts, kernels::Device& device) {

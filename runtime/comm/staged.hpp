@@ -2,51 +2,43 @@
 #pragma once
 
 #include "runtime/comm/device_communicator.hpp"
+#include "runtime/comm/host_room.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace gnnplan::comm {
 
-// Memory of the host that devices read and write, kept for the next message.
-class HostRoom {
-public:
-    explicit HostRoom(kernels::TransferQueue& transfers) : transfers_(transfers) {}
-
-    struct Piece {
-        std::unique_ptr<kernels::DeviceMemory> memory;
-        std::shared_ptr<const kernels::Fence> used;  // null, or what has to be passed before it is used again
-    };
-    // At least as long; nothing uses it any more.
-    Piece take(std::size_t bytes);
-    void give_back(Piece piece) { free_.push_back(std::move(piece)); }
-
-private:
-    kernels::TransferQueue& transfers_;
-    std::vector<Piece> free_;
-};
-
-// An exchange takes messages to the host beside the kernels of the device, piece by piece; wait() sends each piece as
-// soon as it is there, and takes what comes back to the device. Sums are made by the hosts, which wait for the device.
-// The copies in the host's memory are no part of what a plan predicts.
+// An exchange takes messages to the host beside the kernels of the device, as far as the room reaches; wait() sends
+// each round as soon as it is there, takes what comes back to the device, and fetches the next. Sums that the room
+// holds are made by the hosts, which wait for the device; larger ones on the devices.
 class StagedCommunicator final : public DeviceCommunicator {
 public:
-    // Both outlive it.
-    StagedCommunicator(Communicator& hosts, kernels::Device& device)
-        : DeviceCommunicator(hosts, device), room_(*device.transfers()) {}
-    StagedCommunicator(std::unique_ptr<Communicator> hosts, kernels::Device& device)
-        : DeviceCommunicator(std::move(hosts), device), room_(*device.transfers()) {}
+    // Both outlive it. All ranks have as large a slot. Throws OutOfMemory.
+    StagedCommunicator(Communicator& hosts, kernels::Device& device, std::size_t slot = HostRoom::slot_bytes)
+        : DeviceCommunicator(hosts, device), slot_(slot), room_(*device.transfers(), size(), slot) {}
+    StagedCommunicator(std::unique_ptr<Communicator> hosts, kernels::Device& device,
+                       std::size_t slot = HostRoom::slot_bytes)
+        : DeviceCommunicator(std::move(hosts), device), slot_(slot), room_(*device.transfers(), size(), slot) {}
 
     std::unique_ptr<Communicator> split(int colour, int key) override;
+    std::int64_t host_bytes() const override { return room_.bytes(); }
 
 private:
     class Staged;
 
     std::unique_ptr<Moving> move(std::vector<Send> sends, std::vector<Receive> receives) override;
-    void sum(std::span<float> values) override { sum_on_hosts(values); }
-    void sum(std::span<kernels::SquareSum> values) override { sum_on_hosts(values); }
+    void sum(std::span<float> values) override { sum_in_room(values); }
+    void sum(std::span<double> values) override { sum_in_room(values); }
+    void sum(std::span<kernels::SquareSum> values) override { sum_in_room(values); }
 
+    template <class T>
+    void sum_in_room(std::span<T> values);
+
+    std::size_t slot_;
     HostRoom room_;
 };
 

@@ -25,7 +25,8 @@ Deployment::Deployment(comm::Communicator& hosts, comm::Communicator& comm, kern
       hooks_(hooks),
       clock_(clock),
       use_(use),
-      tracker_(device.memory().accelerator) {}
+      tracker_(device.memory().accelerator),
+      messages_(tracker_, comm.host_bytes(), exec::Holder::host) {}
 
 void Deployment::take_graph() {
     if (comm_.size() != plan_.problem.ranks) {
@@ -90,6 +91,7 @@ void Deployment::build(int index, bool last, std::size_t first_step) {
                    .graph_stays = !last,
                    .cached_feature_bytes = last ? 0 : cached_feature_bytes_,
                    .adopts_blocks = adopts_blocks,
+                   .message_bytes = comm_.host_bytes(),
                    .written = use_.written},
                   std::move(blocks));
     const double cut = clock_.now();

@@ -108,6 +108,7 @@ private:
     Use use_;
 
     exec::MemoryTracker tracker_;
+    exec::Charge messages_;  // between devices, in their hosts' memory
     data::DegreeScales scales_;
     std::shared_ptr<const sample::Pool> pool_;  // null: epochs are not of batches
     std::optional<load::GraphShare> share_;     // of a graph that is loaded in shares, until blocks are cut

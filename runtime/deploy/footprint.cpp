@@ -27,7 +27,7 @@ Footprint footprint(const Schedule& schedule, const GraphStats& graph, const Loa
         Footprint own{of_processor(plan, loaded, state, rows), 0};
         if (memory.accelerator) {
             const std::int64_t cut = loaded.adopts_blocks ? 0 : cut_bytes(schedule, graph, rank);
-            own = {plan.peak(memory), plan.host_peak(cut, rows) + loaded.cached_feature_bytes};
+            own = {plan.peak(memory), plan.host_peak(cut, rows) + loaded.cached_feature_bytes + loaded.message_bytes};
         }
         most = {std::max(most.tensors, own.tensors), std::max(most.host, own.host)};
     }

@@ -14,6 +14,7 @@ struct LoadState {
     bool graph_stays = false;  // the graph is not freed: other candidates will be built from it
     std::int64_t cached_feature_bytes = 0;  // all features are kept in memory, for the same reason
     bool adopts_blocks = false;             // of an earlier candidate, so that none is cut
+    std::int64_t message_bytes = 0;         // of the host, for messages between devices
     Written written = Written::nothing;     // the numbers of whose vertices are kept
 };
 

@@ -1,4 +1,5 @@
 // gnnrun --backend cuda: what it says where something is missing, and that it trains through a module.
+#include "runtime/comm/device_exchange.hpp"
 #include "runtime/deploy/match.hpp"
 #include "runtime/deploy/report.hpp"
 #include "tests/tools/gnnrun/gnnrun_fixture.hpp"
@@ -238,6 +239,14 @@ TEST_F(GnnrunBackend, ADryRunOpensNoDevice) {
     };
     expect("peak_bytes_per_rank", report("cuda.json").measured.peak_bytes_per_rank);
     expect("host_peak_bytes_per_rank", report("cuda.json").measured.host_peak_bytes);
+    const std::int64_t peers = report("cuda.json").measured.host_peak_bytes;
+    const std::string staged = "@plan4.json --in-process --exchange staged ";
+    ASSERT_EQ(on_machine("", staged + "--epochs 2 --autotune 0 --report @staged.json").code, 0);
+    const std::int64_t measured = report("staged.json").measured.host_peak_bytes;
+    EXPECT_EQ(measured, report("staged.json").predicted.host_peak_bytes);
+    EXPECT_EQ(measured, peers + comm::message_bytes("staged", 4)) << "messages pass through the host";
+    EXPECT_THAT(on_cuda("/nowhere/module.so", staged + "--dry-run --json").output,
+                HasSubstr("\"host_peak_bytes_per_rank\": " + std::to_string(measured)));
     EXPECT_THAT(gnnrun("@plan4.json --data @graph --in-process --dry-run --json").output, Not(HasSubstr("host_peak")));
 }
 

@@ -2,9 +2,9 @@
 // in place the result is always the same; without one of them it is not, so each of them is needed and would be missed.
 #include "planner/search/full_space.hpp"
 #include "runtime/comm/peers.hpp"
-#include "runtime/comm/staged.hpp"
 #include "tests/integration/expectations.hpp"
 #include "tests/integration/full_space_runs.hpp"
+#include "tests/support/devices.hpp"
 #include "tests/support/emulated_device.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ const std::vector<Way>& ways() {
          comm::between_peers,
          {Ordering::transfer_after_compute, Ordering::reuse_after_compute, Ordering::compute_after_transfer,
           Ordering::read_after_peer}},
-        {"Staged", comm::through_hosts, {Ordering::transfer_after_compute, Ordering::compute_after_transfer}},
+        {"Staged", through_little_room, {Ordering::transfer_after_compute, Ordering::compute_after_transfer}},
     };
     return all;
 }

@@ -6,6 +6,7 @@
 
 #include <gnnplan/ir/machine.hpp>
 
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -30,10 +31,13 @@ const std::vector<DeviceKind>& devices();
 // The device on which GNNPLAN_TEST_DEVICE asks tests of steps and of whole plans to run instead of the processor:
 //   emulated  tests/support/emulated_device.hpp
 //   peers     the same, whose ranks are threads and copy from each other's devices
-//   staged    the same, whose ranks exchange through their hosts
+//   staged    the same, whose ranks exchange through their hosts, in pieces of some hundred bytes
 //   cuda      the device of gnnrun --backend cuda; without one, the program says "skipped: why" and exits with 77.
 //             GNNPLAN_TEST_EXCHANGE says how GPUs exchange: of comm::device_exchanges(), staged by default
 std::optional<DeviceKind> wanted_device();
+
+// Ranks that exchange through so little room of their hosts that messages travel in several rounds.
+std::unique_ptr<comm::Communicator> through_little_room(comm::Communicator& hosts, kernels::Device& device);
 
 // The blocking of schedules that run on it: of a GPU whose cache is so small that tests meet slices of it.
 Blocking wanted_blocking();

@@ -38,13 +38,17 @@ DeviceKind on_gpu() {
 
 }  // namespace
 
+std::unique_ptr<comm::Communicator> through_little_room(comm::Communicator& hosts, kernels::Device& device) {
+    return std::make_unique<comm::StagedCommunicator>(hosts, device, 1024);
+}
+
 std::optional<DeviceKind> wanted_device() {
     const char* wanted = std::getenv("GNNPLAN_TEST_DEVICE");
     const std::string_view name = wanted == nullptr ? "" : wanted;
     const auto emulated = [] { return emulated_device(); };
     if (name == "emulated") return DeviceKind{"emulated", emulated, 1, on_emulated_device};
     if (name == "peers") return DeviceKind{"peers", emulated, 1, comm::between_peers};
-    if (name == "staged") return DeviceKind{"staged", emulated, 1, comm::through_hosts};
+    if (name == "staged") return DeviceKind{"staged", emulated, 1, through_little_room};
     if (name == "cuda") return on_gpu();
     ensure(name.empty() || name == "host", "GNNPLAN_TEST_DEVICE names no device that tests know");
     return std::nullopt;

@@ -60,7 +60,7 @@ std::optional<std::int64_t> tuning_peak(const Plan& plan, const data::Dataset& d
 // The run as it would be: the first candidate that the options allow, and the memory of the rank that needs most.
 struct DryRun {
     DryRun(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
-           const TensorMemory& tensors)
+           const TensorMemory& tensors, std::int64_t message_bytes)
         : index(deploy::usable_candidates(plan, options.features_dropout(), &dataset).front()),
           candidate(plan.candidates[static_cast<std::size_t>(index)]),
           counts(exec::GraphCounts(dataset.graph(), dataset.subset()).numbered(candidate.schedule.numbering)),
@@ -68,7 +68,8 @@ struct DryRun {
           memory(plan_memory(candidate.schedule, *counts, rank)),
           peak(memory.peak(tensors)),
           host_peak(tensors.accelerator
-                        ? memory.host_peak(cut_bytes(candidate.schedule, *counts, rank), memory.output_vertex_bytes)
+                        ? memory.host_peak(cut_bytes(candidate.schedule, *counts, rank), memory.output_vertex_bytes) +
+                              message_bytes
                         : 0),
           tuning(tuning_peak(plan, dataset, options, tensors)) {}
 
@@ -104,8 +105,8 @@ std::string memory_lines(const DryRun& run, const TensorMemory& tensors) {
 }  // namespace
 
 std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
-                         const TensorMemory& memory, bool color) {
-    const DryRun run(plan, dataset, options, memory);
+                         const TensorMemory& memory, std::int64_t message_bytes, bool color) {
+    const DryRun run(plan, dataset, options, memory, message_bytes);
     const Candidate& candidate = run.candidate;
     const Schedule& schedule = candidate.schedule;
     const Orders& letters = candidate.configuration.backward;
@@ -133,8 +134,8 @@ std::string dry_run_text(const Plan& plan, const data::Dataset& dataset, const t
 }
 
 std::string dry_run_json(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options,
-                         const TensorMemory& memory) {
-    const DryRun run(plan, dataset, options, memory);
+                         const TensorMemory& memory, std::int64_t message_bytes) {
+    const DryRun run(plan, dataset, options, memory, message_bytes);
     const Schedule& schedule = run.candidate.schedule;
     io::DryRunDocument document;
     document.ranks = plan.problem.ranks;

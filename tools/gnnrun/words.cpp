@@ -4,6 +4,7 @@
 #include "planner/cost/predict.hpp"
 #include "planner/cost/rescale.hpp"
 #include "planner/io/report.hpp"
+#include "runtime/comm/device_exchange.hpp"
 #include "runtime/deploy/report.hpp"
 #include "tools/common/main.hpp"
 #include "tools/gnnrun/dropout_note.hpp"
@@ -94,8 +95,9 @@ void Words::data_matches(const Plan& plan, const train::TrainOptions& options) {
 void Words::checked(const Plan& plan, const data::Dataset& dataset, const train::TrainOptions& options) {
     if (!flags_.dry_run || !speaks_) return;
     const TensorMemory memory = kernels::tensor_memory(flags_.backend);
-    print(flags_.json ? dry_run_json(plan, dataset, options, memory)
-                      : dry_run_text(plan, dataset, options, memory, use_color(flags_.color)));
+    const std::int64_t messages = comm::message_bytes(flags_.device_exchange, plan.problem.ranks);
+    print(flags_.json ? dry_run_json(plan, dataset, options, memory, messages)
+                      : dry_run_text(plan, dataset, options, memory, messages, use_color(flags_.color)));
 }
 
 void Words::begins(const train::TrainOptions& options) {

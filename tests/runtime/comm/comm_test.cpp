@@ -51,16 +51,41 @@ std::vector<Ranks> all_ranks() {
     for (const int ranks : {1, 2, 3, 4, 6, 7, 8})
         kinds.push_back({"Threads" + std::to_string(ranks), [ranks](const Body& body) { run_ranks(ranks, body); }});
     for (const int ranks : numbers_on_devices) {
-        kinds.push_back({"Staged" + std::to_string(ranks), on_devices(ranks, through_hosts)});
+        kinds.push_back({"Staged" + std::to_string(ranks), on_devices(ranks, gnnplan::testing::through_little_room)});
         kinds.push_back({"Peers" + std::to_string(ranks), on_devices(ranks, between_peers)});
         kinds.push_back({"Emulated" + std::to_string(ranks), on_devices(ranks, gnnplan::testing::on_emulated_device)});
         if (const auto wanted = gnnplan::testing::wanted_device(); wanted && wanted->name == "cuda")
             kinds.push_back({"Wanted" + std::to_string(ranks), on_devices(ranks, wanted->communicator, wanted->open)});
     }
+    kinds.push_back({"StagedAtOnce2", on_devices(2, through_hosts)});
     return kinds;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Contract, ::testing::ValuesIn(all_ranks()), name_of);
+
+// Messages of any length and sums pass through the same room of the host.
+TEST(Staged, HoldsAsMuchOfTheHostWhateverTravels) {
+    for (const int ranks : {1, 2, 3, 6}) {
+        run_ranks(ranks, [&](Communicator& hosts) {
+            const auto device = gnnplan::testing::emulated_device({.order = 1U});
+            StagedCommunicator comm(hosts, *device, 1000);
+            EXPECT_EQ(comm.host_bytes(), HostRoom::bytes_for(ranks, 1000));
+            const std::size_t length = 100'000;
+            const auto from = device->allocate(length), to = device->allocate(length);
+            const int right = (hosts.rank() + 1) % ranks, left = (hosts.rank() + ranks - 1) % ranks;
+            const Send send{right, {from->data(), length}};
+            const Receive receive{left, {to->data(), length}};
+            comm.exchange({&send, 1}, {&receive, 1});
+            comm.all_reduce(std::span(reinterpret_cast<float*>(to->data()), length / sizeof(float)));
+            device->finish();
+            EXPECT_EQ(comm.host_bytes(), HostRoom::bytes_for(ranks, 1000));
+        });
+    }
+    EXPECT_EQ(HostRoom::bytes_for(1), 0);
+    EXPECT_EQ(HostRoom::bytes_for(2), 32 << 20);
+    EXPECT_EQ(HostRoom::bytes_for(4, 1000), 8 * 3 * 320) << "a third of 1000 bytes, in units of 64";
+    EXPECT_EQ(HostRoom::bytes_for(100, 1000), 8 * 99 * 64) << "a unit for each rank at least";
+}
 
 std::string message_of_failure(int ranks, const Body& body) {
     try {
