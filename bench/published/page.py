@@ -200,5 +200,5 @@ ERRATA = """## Misprints and conversions
 
 def markdown(found, preset):
     return "\n".join([HEAD, answer(found, preset), GUESSES, rdm_orders(found, preset), rdm_schemes(found), page_more.rdm_ranks(found),
-                      rdm_memory(found), page_more.cagnet_runs(found), mg(found), page_more.kernels(found), page_more.distgnn_epochs(found),
+                      rdm_memory(found), page_more.cagnet_runs(found), mg(found), page_more.kernels(found), page_more.perlmutter(found), page_more.distgnn_epochs(found),
                       deal_scaling(found), page_more.deal_weak(found), ERRATA + page_more.ERRATA])

@@ -1,5 +1,5 @@
 """The words of docs/published.md around the figures of CAGNET, of several nodes, and of single kernels."""
-import cagnet, deal, distgnn, mg_gcn_figures, schemes
+import cagnet, deal, distgnn, mg_gcn_figures, plexus, schemes
 from agreement import figures, grid, published
 from planner import PRESET
 
@@ -110,6 +110,31 @@ Speed-ups on 8 V100 of graphs as large as Arxiv with more edges (Figure 9: more 
 Proteins on V100 of 32 GB (Figure 10), right in {summary['fits']} of 4:
 
 {mg_gcn_figures.fit_table(found["v100_fits"])}
+"""
+
+
+def perlmutter(found):
+    collectives, products = found["collectives"], found["products"]
+    large = [row for row in collectives if row[1] >= 16]
+    return f"""## Parts of epochs on Perlmutter, measured by Plexus's authors
+
+Plexus trains GCN on up to 2048 A100; its paper (SC'25) draws its epochs and prints none, so none is compared. Its repository
+(hpcgroup/plexus) keeps what its authors measured for a model of theirs. The preset `a100x4-perlmutter` was fitted to none of it.
+
+A reduce-scatter and an all-gather of NCCL, against an all-reduce of as many bytes:
+
+{plexus.collective_table(collectives)}
+
+From 16 MB on: {plexus.ratio(large, lambda row: row[0] <= 4):.2f} of the published time inside a node, where two GPUs use four of the twelve links of each, which no
+profile says (`docs/catalog.md`); **{plexus.ratio(large, lambda row: row[0] > 4):.2f} between nodes**: an all-reduce is predicted as one ring, through one card of each
+node, and NCCL's rings use all four. Of an epoch's messages only gradients of weights are all-reduced.
+
+Products of PyTorch (cuSPARSE) on one A100 with rows of very uneven lengths, against a step of the preset's rate:
+
+{plexus.product_table(products)}
+
+From 128 columns on {plexus.ratio(products, lambda row: row[1] >= 128):.2f}; at 4 to 32 columns {plexus.ratio(products, lambda row: row[1] <= 32):.2f}: the preset's rates know no
+slow-down of narrow slices, and PyTorch's product is not gnnplan's.
 """
 
 

@@ -11,7 +11,7 @@ import argparse, difflib, pathlib, sys, tempfile
 
 sys.dont_write_bytecode = True
 
-import cagnet, deal, distgnn, memory, mg_gcn, mg_gcn_figures, orders, page, schemes, trust
+import cagnet, deal, distgnn, memory, mg_gcn, mg_gcn_figures, orders, page, plexus, schemes, trust
 from planner import PRESET, Planner, programs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -32,7 +32,8 @@ def figures_of(planner):
             "distgnn_by_profile": {name: distgnn.cells(planner, name) for name in distgnn.VARIANTS},
             "distgnn_memory": distgnn.memory(planner), "distgnn_operations": distgnn.operations(planner),
             "kernels": mg_gcn_figures.kernels(planner), "density": mg_gcn_figures.density(planner),
-            "v100_fits": mg_gcn_figures.fits(planner), "deal_weak": deal.weak_scaling(planner),
+            "v100_fits": mg_gcn_figures.fits(planner), "collectives": plexus.collectives(planner),
+            "products": plexus.products(planner), "deal_weak": deal.weak_scaling(planner),
             "mg_gcn_by_profile": {name: mg_gcn.summary(mg_gcn.cells(planner, name)) for name in mg_gcn.VARIANTS},
             "widest": mg_gcn.widest_papers(planner), "own": {hidden: mg_gcn.own_plan(planner, hidden) for hidden in (208, 256)}}
 

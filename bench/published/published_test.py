@@ -4,7 +4,7 @@ import pathlib, sys, tempfile, unittest
 
 sys.dont_write_bytecode = True
 
-import agreement, cagnet, deal, distgnn, memory, mg_gcn, mg_gcn_figures, orders, page_more, planner, schemes, trust
+import agreement, cagnet, deal, distgnn, memory, mg_gcn, mg_gcn_figures, orders, page_more, planner, plexus, schemes, trust
 
 
 class Agreement(unittest.TestCase):
@@ -45,6 +45,14 @@ class Tables(unittest.TestCase):
         self.assertEqual({row["data_set"] for row in agreement.published("cagnet-fits.csv")}, set(cagnet.CARDS))
         self.assertEqual({row["data_set"] for row in agreement.published("distgnn-epochs.csv")}, set(distgnn.CARDS))
         self.assertEqual([row["model"] for row in agreement.published("deal-figure-15a.csv")], list(deal.MODELS))
+        self.assertEqual([(row["ranks"], row["megabytes"]) for row in agreement.published("plexus-collectives.csv")],
+                         [(ranks, size) for ranks in (2, 4, 8, 16) for size in (1, 16, 64)])
+        self.assertEqual([row["width"] for row in agreement.published("plexus-spmm.csv")], 2 * [4, 8, 16, 32, 64, 128, 256])
+
+    def test_ratios_are_geometric_means(self):
+        rows = [(2, 1, 0.5, 1.0), (4, 1, 2.0, 1.0)]
+        self.assertAlmostEqual(plexus.ratio(rows), 1)
+        self.assertAlmostEqual(plexus.ratio(rows, lambda row: row[0] > 2), 0.5)
 
     def test_memory_is_the_arithmetic(self):
         reddit = {"vertices": 232_965, "nonzeros": 114_848_857, "features": 602, "classes": 41}
