@@ -1,4 +1,5 @@
 // Messages in bfloat16, bit by bit.
+#include "kernels/cpu/vector.hpp"
 #include "tests/kernels/on_device.hpp"
 
 #include <bit>
@@ -238,6 +239,31 @@ TEST_P(FromBf16, SumsKeepTheBitsOfFloats) {
     reference_table().narrow(terms.view(), in.view());
     run(&Table::add_widened, std::as_const(in).view(), sums.view());
     for (const float sum : sums.span()) EXPECT_EQ(sum, 1 + 0x1p-12F);
+}
+
+// Rows of every length up to two chunks and more, which end within vectors.
+TEST(Bf16Vectors, EveryInstructionSetEqualsReference) {
+    std::mt19937 random(27);
+    for (std::int64_t n = 0; n <= 100; ++n) {
+        const Owned in = any_numbers(random, 1, n, 1);
+        const OwnedBf16 halves = any_halves(random, 1, n, 1);
+        OwnedBf16 narrow(1, n, 1);
+        Owned wide(1, n, 1), sums = any_numbers(random, 1, n, 1);
+        const Owned before = sums;
+        reference_table().narrow(in.view(), narrow.view());
+        reference_table().widen(halves.view(), wide.view());
+        reference_table().add_widened(halves.view(), sums.view());
+        for (const auto* kernels : cpu::supported_kernels()) {
+            OwnedBf16 to(1, n, 1);
+            Owned from(1, n, 1), added = before;
+            kernels->to_bf16(in.view().data, to.view().data, n);
+            kernels->from_bf16(halves.view().data, from.view().data, n);
+            kernels->add_bf16(halves.view().data, added.view().data, n);
+            EXPECT_EQ(to, narrow) << kernels->name << ", " << n;
+            EXPECT_TRUE(same_bits(from, wide)) << kernels->name << ", " << n;
+            EXPECT_TRUE(same_sums(added, sums)) << kernels->name << ", " << n;
+        }
+    }
 }
 
 // Chunks are shared out by whole rows, so that every number of threads does the same.
