@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/attention.hpp"
+#include "kernels/bf16.hpp"
 #include "kernels/labels.hpp"
 #include "kernels/norm.hpp"
 #include "kernels/random.hpp"
@@ -322,6 +323,20 @@ struct Table {
     void (*gather_rows)(ConstMatrix in, const std::int32_t* index, Matrix out);
     // out(index[i] - first, j) += in(i, j): rows that others have summands of, no two of which are the same.
     void (*add_rows)(ConstMatrix in, const std::int32_t* index, std::int64_t first, Matrix out);
+
+    // What ranks send each other in bfloat16. Numbers are rounded to nearest, ties to even, denormal ones as others;
+    // what is beyond the largest becomes infinite, and any NaN that of the bits 0x7fc0.
+
+    // out(i, j) = in(i, j), rounded: a strided 2-D copy.
+    void (*narrow)(ConstMatrix in, Dense<Bf16> out) = nullptr;
+    // out(i, j) = in(i, j), the same number: a strided 2-D copy.
+    void (*widen)(Dense<const Bf16> in, Matrix out) = nullptr;
+    // out(i, j) = in(index[i], j), rounded.
+    void (*gather_rows_narrow)(ConstMatrix in, const std::int32_t* index, Dense<Bf16> out) = nullptr;
+    // out(i, j) += in(i, j); same shape.
+    void (*add_widened)(Dense<const Bf16> in, Matrix out) = nullptr;
+    // out(index[i] - first, j) += in(i, j), no two rows being the same.
+    void (*add_rows_widened)(Dense<const Bf16> in, const std::int32_t* index, std::int64_t first, Matrix out) = nullptr;
 
     // In place: row index[i], or i where there is no index, times factor[i]; rows are cleared where there are no
     // factors. No two of the `count` rows are the same.

@@ -187,17 +187,28 @@ void adam(benchmark::State& state) {
     count(state, 0, 28 * static_cast<double>(elements));
 }
 
-void copy(benchmark::State& state) {
-    const std::int64_t rows = 1 << 18;
+enum class Move { copy, narrow, widen };
+
+// The first columns of rows of 128, all or a part, to or from rows without gaps: what a rank packs and unpacks.
+void move(benchmark::State& state, Move how) {
+    constexpr std::int64_t rows = 1 << 18, all = 128;
+    const std::int64_t columns = state.range(0);
     std::vector<float> in;
     std::vector<float> out;
-    const Matrix a = whole(in, rows, 128);
-    const Matrix b = whole(out, rows, 128);
+    Matrix apart = whole(in, rows, all);
+    apart.columns = columns;
+    const Matrix packed = whole(out, rows, columns);
+    std::vector<Bf16> numbers(static_cast<std::size_t>(rows * columns));
+    const Dense<Bf16> halves{numbers.data(), rows, columns, columns};
     while (state.KeepRunning()) {
-        cpu_table().copy(a, b);
-        benchmark::DoNotOptimize(b.data);
+        switch (how) {
+            case Move::copy: cpu_table().copy(apart, packed); break;
+            case Move::narrow: cpu_table().narrow(apart, halves); break;
+            case Move::widen: cpu_table().widen(halves, apart); break;
+        }
+        benchmark::ClobberMemory();
     }
-    count(state, 0, 8 * static_cast<double>(rows * 128));
+    count(state, 0, (how == Move::copy ? 8 : 6) * static_cast<double>(rows * columns));
 }
 
 void widths(benchmark::internal::Benchmark* bench) {
@@ -230,7 +241,9 @@ int main(int argc, char** argv) {
     benchmark::RegisterBenchmark("mask", mask)->Apply(widths);
     benchmark::RegisterBenchmark("softmax", softmax)->Apply(widths);
     benchmark::RegisterBenchmark("adam", adam)->UseRealTime()->Unit(benchmark::kMillisecond);
-    benchmark::RegisterBenchmark("copy", copy)->UseRealTime()->Unit(benchmark::kMillisecond);
+    for (const auto& [name, how] : {std::pair("copy", Move::copy), {"narrow", Move::narrow}, {"widen", Move::widen}}) {
+        benchmark::RegisterBenchmark(name, move, how)->Arg(128)->Arg(41)->UseRealTime()->Unit(benchmark::kMillisecond);
+    }
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
     benchmark::RunSpecifiedBenchmarks();

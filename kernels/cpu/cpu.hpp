@@ -72,6 +72,11 @@ void divide(Matrix g, ConstMatrix by);
 void copy(ConstMatrix in, Matrix out);
 void gather_rows(ConstMatrix in, const std::int32_t* index, Matrix out);
 void add_rows(ConstMatrix in, const std::int32_t* index, std::int64_t first, Matrix out);
+void narrow(ConstMatrix in, Dense<Bf16> out);
+void widen(Dense<const Bf16> in, Matrix out);
+void gather_rows_narrow(ConstMatrix in, const std::int32_t* index, Dense<Bf16> out);
+void add_widened(Dense<const Bf16> in, Matrix out);
+void add_rows_widened(Dense<const Bf16> in, const std::int32_t* index, std::int64_t first, Matrix out);
 void scale_rows(const std::int32_t* index, const float* factor, std::int64_t count, Matrix rows);
 void zero(std::span<std::byte> memory);
 void copy_bits(const std::uint8_t* source, std::int64_t source_columns, std::int64_t source_row,

@@ -62,17 +62,6 @@ typename VectorOf<width>::type load(const Bf16* from) {
     return x;
 }
 
-void to_bf16(const float* from, Bf16* to, std::int64_t n) {
-    for (std::int64_t j = 0; j < n; ++j) {
-        std::uint32_t bits = 0;
-        __builtin_memcpy(&bits, from + j, sizeof bits);
-        const std::uint32_t rounded = (bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U;
-        constexpr std::uint32_t infinity = 0x7f800000U;
-        constexpr std::uint32_t quiet = 0x7fc0U;
-        to[j].bits = static_cast<std::uint16_t>((bits & 0x7fffffffU) > infinity ? quiet : rounded);
-    }
-}
-
 constexpr std::int64_t bytes_of_line = 64;
 
 // Rows of B come from anywhere in memory, so those needed this many nonzeros later are prefetched: enough to hide the

@@ -174,6 +174,9 @@ struct VectorKernels {
 
     // to[j] = from[j] rounded to nearest, ties to even, for j < n; NaNs stay NaNs.
     void (*to_bf16)(const float* from, Bf16* to, std::int64_t n);
+    // to[j] = from[j], and to[j] += from[j].
+    void (*from_bf16)(const Bf16* from, float* to, std::int64_t n);
+    void (*add_bf16)(const Bf16* from, float* to, std::int64_t n);
 
     void (*gemm_rows)(const GemmBlock& block);
     std::int64_t gemm_panel;  // columns of b that a tile takes

@@ -9,6 +9,7 @@
 #include "kernels/cpu/attend_back_body.hpp"
 #include "kernels/cpu/attend_body.hpp"
 #include "kernels/cpu/batch_norm_body.hpp"
+#include "kernels/cpu/bf16_body.hpp"
 #include "kernels/cpu/draws_body.hpp"
 #include "kernels/cpu/edges_body.hpp"
 #include "kernels/cpu/elementwise_body.hpp"
@@ -69,6 +70,8 @@ constexpr VectorKernels vector_kernels(const char* name) {
             norm_kernels<width>(),
             batch_norm_kernels<width>(),
             to_bf16,
+            from_bf16,
+            add_bf16,
             gemm_rows<width, height>,
             2 * width,
             gemm_pack<width>,

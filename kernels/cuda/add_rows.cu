@@ -5,8 +5,9 @@ namespace gnnplan::kernels::cuda {
 namespace {
 
 // Adds to the rows that `index` names, counting from `first`.
+template <class Element>
 struct AddRows {
-    ConstMatrix in;
+    Dense<const Element> in;
     const std::int32_t* index;
     std::int64_t first;
     Matrix out;
@@ -25,7 +26,12 @@ struct AddRows {
 
 void add_rows(ConstMatrix in, const std::int32_t* index, std::int64_t first, Matrix out) {
     change_all("add_rows", false, is_aligned(in) && is_aligned(out), in.rows, in.columns,
-               AddRows{in, index, first, out});
+               AddRows<float>{in, index, first, out});
+}
+
+void add_rows_widened(Dense<const Bf16> in, const std::int32_t* index, std::int64_t first, Matrix out) {
+    change_all("add_rows_widened", false, is_aligned(in) && is_aligned(out), in.rows, in.columns,
+               AddRows<Bf16>{in, index, first, out});
 }
 
 }  // namespace gnnplan::kernels::cuda

@@ -5,20 +5,25 @@
 namespace gnnplan::kernels::cuda {
 namespace {
 
-bool is_flat(const ConstMatrix& matrix) { return matrix.stride == matrix.columns || matrix.rows <= 1; }
+template <class T>
+bool is_flat(const Dense<T>& matrix) {
+    return matrix.stride == matrix.columns || matrix.rows <= 1;
+}
 
 // A change of c that needs the same element of `other`.
-template <class Body>
-void change_by(const char* what, Matrix c, ConstMatrix other, const Body& body) {
+template <class T, class Other, class Body>
+void change_by(const char* what, Dense<T> c, Dense<Other> other, const Body& body) {
     const bool flat = is_flat(c) && is_flat(other);
-    const auto aligned = [&](const ConstMatrix& matrix) {
-        return is_aligned({matrix.data, flat ? 1 : matrix.rows, matrix.columns, matrix.stride});
+    const auto aligned = [&](auto matrix) {
+        if (flat) matrix.rows = 1;
+        return is_aligned(matrix);
     };
     change_all(what, flat, aligned(c) && aligned(other), c.rows, c.columns, body);
 }
 
+template <class Element>
 struct Add : InPlace {
-    ConstMatrix a;
+    Dense<const Element> a;
 
     template <int width>
     __device__ void change(float (&x)[width], const Run& at) const {
@@ -98,7 +103,9 @@ struct AddConstant : InPlace {
 
 }  // namespace
 
-void add(ConstMatrix a, Matrix c) { change_by("add", c, a, Add{{c}, a}); }
+void add(ConstMatrix a, Matrix c) { change_by("add", c, a, Add<float>{{c}, a}); }
+
+void add_widened(Dense<const Bf16> in, Matrix out) { change_by("add_widened", out, in, Add<Bf16>{{out}, in}); }
 
 void add_squares(ConstMatrix a, Matrix c) { change_by("add_squares", c, a, AddSquares{{c}, a}); }
 
@@ -111,6 +118,10 @@ void blend(float share, ConstMatrix a, Matrix c) { change_by("blend", c, a, Blen
 void divide(Matrix g, ConstMatrix by) { change_by("divide", g, by, Divide{{g}, by}); }
 
 void copy(ConstMatrix in, Matrix out) { change_by("copy", out, in, Copy{in, nullptr, out}); }
+
+void narrow(ConstMatrix in, Dense<Bf16> out) { change_by("narrow", out, in, CopyAs<float, Bf16>{in, nullptr, out}); }
+
+void widen(Dense<const Bf16> in, Matrix out) { change_by("widen", out, in, CopyAs<Bf16, float>{in, nullptr, out}); }
 
 void scale(float factor, ConstMatrix a, Matrix c) { change_by("scale", c, a, Scaled{{a, nullptr, c}, factor}); }
 

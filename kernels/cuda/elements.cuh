@@ -5,6 +5,7 @@
 // - 1] of row at.row, of which x[k] is in column at.column + k.
 #pragma once
 
+#include "kernels/bf16.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/cuda/threads.cuh"
 
@@ -24,12 +25,41 @@ struct alignas(width >= 4 ? 16 : 4 * width) Pack {
     float x[width];
 };
 
+// As many numbers in bfloat16, which are loaded and stored together, too.
 template <int width>
-__device__ Pack<width> load(const float* row, const Run& at) {
-    if (at.aligned) return *reinterpret_cast<const Pack<width>*>(row + at.column);
+struct alignas(2 * width) Halves {
+    Bf16 x[width];
+};
+
+__device__ inline float widened(float x) { return x; }
+__device__ inline float widened(Bf16 x) { return __uint_as_float(std::uint32_t{x.bits} << 16U); }
+
+// To nearest, ties to even; a NaN stays one.
+__device__ inline Bf16 narrowed(float x) {
+    const std::uint32_t bits = __float_as_uint(x);
+    const std::uint32_t rounded = (bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U;
+    return {static_cast<std::uint16_t>(x == x ? rounded : 0x7fc0U)};
+}
+
+template <int width>
+__device__ Pack<width> load_vector(const float* from) {
+    return *reinterpret_cast<const Pack<width>*>(from);
+}
+template <int width>
+__device__ Pack<width> load_vector(const Bf16* from) {
+    const auto halves = *reinterpret_cast<const Halves<width>*>(from);
+    Pack<width> pack;
+    GNNPLAN_UNROLL
+    for (int k = 0; k < width; ++k) pack.x[k] = widened(halves.x[k]);
+    return pack;
+}
+
+template <int width, class Element>
+__device__ Pack<width> load(const Element* row, const Run& at) {
+    if (at.aligned) return load_vector<width>(row + at.column);
     Pack<width> pack = {};
     for (int k = 0; k < width; ++k) {
-        if (k >= at.first && k < at.last) pack.x[k] = row[at.column + k];
+        if (k >= at.first && k < at.last) pack.x[k] = widened(row[at.column + k]);
     }
     return pack;
 }
@@ -42,6 +72,19 @@ __device__ void store(float* row, const Run& at, const Pack<width>& pack) {
     }
     for (int k = 0; k < width; ++k) {
         if (k >= at.first && k < at.last) row[at.column + k] = pack.x[k];
+    }
+}
+template <int width>
+__device__ void store(Bf16* row, const Run& at, const Pack<width>& pack) {
+    Halves<width> halves;
+    GNNPLAN_UNROLL
+    for (int k = 0; k < width; ++k) halves.x[k] = narrowed(pack.x[k]);
+    if (at.aligned) {
+        *reinterpret_cast<Halves<width>*>(row + at.column) = halves;
+        return;
+    }
+    for (int k = 0; k < width; ++k) {
+        if (k >= at.first && k < at.last) row[at.column + k] = halves.x[k];
     }
 }
 
@@ -91,9 +134,13 @@ void change_in_runs(const char* what, std::int64_t rows, std::int64_t columns, s
     launch(what, blocks_for(rows * cut.runs), change_runs<width, Body>, cut, body);
 }
 
-// Whether each of its rows begins with 16 bytes that are loaded together, and so on.
+// Whether each of its rows begins with four numbers that are loaded together, and so on.
 inline bool is_aligned(const ConstMatrix& matrix) {
     return reinterpret_cast<std::uintptr_t>(matrix.data) % 16 == 0 && (matrix.stride % 4 == 0 || matrix.rows <= 1);
+}
+
+inline bool is_aligned(const Dense<const Bf16>& matrix) {
+    return reinterpret_cast<std::uintptr_t>(matrix.data) % 8 == 0 && (matrix.stride % 4 == 0 || matrix.rows <= 1);
 }
 
 // In place, where nothing has to be done before the first element.
@@ -106,17 +153,19 @@ struct InPlace {
 };
 
 // Rows from elsewhere: those that `index` names, or all in order.
-struct Copy {
-    ConstMatrix in;
+template <class From, class To>
+struct CopyAs {
+    Dense<const From> in;
     const std::int32_t* index;
-    Matrix out;
+    Dense<To> out;
 
-    __device__ const float* from(std::int64_t i) const { return row_of(in, index == nullptr ? i : index[i]); }
-    __device__ float* to(std::int64_t i) const { return row_of(out, i); }
+    __device__ const From* from(std::int64_t i) const { return row_of(in, index == nullptr ? i : index[i]); }
+    __device__ To* to(std::int64_t i) const { return row_of(out, i); }
     __device__ void begin() const {}
     template <int width>
     __device__ void change(float (&/*x*/)[width], const Run& /*at*/) const {}
 };
+using Copy = CopyAs<float, float>;
 
 // The change of an element may not depend on its place: matrices without gaps are then one long row.
 template <class Body>

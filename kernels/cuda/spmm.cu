@@ -98,18 +98,6 @@ struct ScaledRows : Copy {
     }
 };
 
-// Rounds to nearest, ties to even; a NaN stays one.
-__global__ void __launch_bounds__(block_threads) round_rows(ConstMatrix from, Dense<Bf16> to) {
-    for (std::int64_t t = thread_number(); t < from.rows * from.columns; t += thread_count()) {
-        const std::int64_t row = quotient(t, from.columns);
-        const std::int64_t column = t - row * from.columns;
-        const float x = row_of(from, row)[column];
-        const std::uint32_t bits = __float_as_uint(x);
-        const std::uint32_t rounded = (bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U;
-        row_of(to, row)[column].bits = static_cast<std::uint16_t>(x == x ? rounded : 0x7fc0U);
-    }
-}
-
 struct Product {
     Csr a;
     ConstMatrix b;
@@ -151,9 +139,7 @@ void pack(ConstMatrix from, const float* scale, Dense<float> to) {
     const bool aligned = is_aligned(from) && is_aligned(to);
     change_all("spmm", false, aligned, to.rows, to.columns, ScaledRows{{from, nullptr, to}, scale});
 }
-void pack(ConstMatrix from, const float* /*scale*/, Dense<Bf16> to) {
-    launch("spmm", blocks_for(from.rows * from.columns), round_rows, from, to);
-}
+void pack(ConstMatrix from, const float* /*scale*/, Dense<Bf16> to) { narrow(from, to); }
 
 void spmm(const Csr& a, ConstMatrix b, Matrix c, bool accumulate, PanelRoom room) {
     if (c.rows == 0 || c.columns == 0) return;

@@ -22,7 +22,6 @@
 // keep).
 #pragma once
 
-#include "kernels/bf16.hpp"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/threads.cuh"
 #include "kernels/views.hpp"
@@ -83,22 +82,6 @@ template <int width, int vectors>
 struct Gathered {
     Pack<width> x[entries_at_once][vectors];
 };
-
-template <int width>
-__device__ Pack<width> load_vector(const float* from) {
-    return *reinterpret_cast<const Pack<width>*>(from);
-}
-template <int width>
-__device__ Pack<width> load_vector(const Bf16* from) {
-    struct alignas(2 * width) Halves {
-        std::uint16_t bits[width];
-    };
-    const Halves halves = *reinterpret_cast<const Halves*>(from);
-    Pack<width> pack;
-    GNNPLAN_UNROLL
-    for (int v = 0; v < width; ++v) pack.x[v] = __uint_as_float(std::uint32_t{halves.bits[v]} << 16U);
-    return pack;
-}
 
 template <int width, int vectors, class Element>
 __device__ Gathered<width, vectors> gather(const Lane<width, vectors>& lane, const Dense<const Element>& from,

@@ -18,6 +18,15 @@ constexpr Table with_mixing(Table table) {
     return table;
 }
 
+constexpr Table with_bf16(Table table) {
+    table.narrow = narrow;
+    table.widen = widen;
+    table.gather_rows_narrow = gather_rows_narrow;
+    table.add_widened = add_widened;
+    table.add_rows_widened = add_rows_widened;
+    return table;
+}
+
 // Logits are not ranked.
 constexpr Table with_labels(Table table) {
     table.sigmoid_cross_entropy = sigmoid_cross_entropy;
@@ -29,7 +38,7 @@ constexpr Table with_labels(Table table) {
 }  // namespace
 
 const Table& cuda_table() {
-    static constexpr Table table = with_mixing(with_labels({
+    static constexpr Table table = with_mixing(with_bf16(with_labels({
         .name = "cuda",
         .spmm = spmm,
         .spmm_max = spmm_max,
@@ -85,7 +94,7 @@ const Table& cuda_table() {
         .scale_rows = scale_rows,
         .zero = zero,
         .copy_bits = copy_bits,
-    }));
+    })));
     return table;
 }
 

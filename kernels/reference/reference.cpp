@@ -2,6 +2,7 @@
 #include "kernels/look.hpp"
 #include "kernels/reference/attention.hpp"
 #include "kernels/reference/batch_norm.hpp"
+#include "kernels/reference/bf16.hpp"
 #include "kernels/reference/edges.hpp"
 #include "kernels/reference/labels.hpp"
 #include "kernels/reference/norm.hpp"
@@ -22,16 +23,6 @@ void apply_mask(Matrix g, const std::uint8_t* bits, float scale) {
     }
 }
 
-// The nearest number of 8 significant bits and a float's exponents, of two the even one.
-float as_bf16(float x) {
-    if (!std::isfinite(x)) return x;
-    int exponent = 0;
-    std::frexp(x, &exponent);
-    constexpr int least = -125;  // of normal numbers
-    const double quantum = std::ldexp(1.0, std::max(exponent, least) - 8);
-    return static_cast<float>(std::nearbyint(x / quantum) * quantum);
-}
-
 // A matrix whose numbers are rounded.
 struct Rounded {
     std::vector<float> numbers;
@@ -40,7 +31,7 @@ struct Rounded {
     explicit Rounded(ConstMatrix b) {
         numbers.reserve(static_cast<std::size_t>(b.rows * b.columns));
         for (std::int64_t i = 0; i < b.rows; ++i) {
-            for (std::int64_t j = 0; j < b.columns; ++j) numbers.push_back(as_bf16(b.row(i)[j]));
+            for (std::int64_t j = 0; j < b.columns; ++j) numbers.push_back(reference::rounded(b.row(i)[j]));
         }
         matrix = {numbers.data(), b.rows, b.columns, b.columns};
     }
@@ -277,6 +268,11 @@ constexpr Table table = reference::with_labels({
     .copy = copy,
     .gather_rows = gather_rows,
     .add_rows = add_rows,
+    .narrow = reference::narrow,
+    .widen = reference::widen,
+    .gather_rows_narrow = reference::gather_rows_narrow,
+    .add_widened = reference::add_widened,
+    .add_rows_widened = reference::add_rows_widened,
     .scale_rows = scale_rows,
     .zero = zero,
     .copy_bits = copy_bits,

@@ -16,7 +16,7 @@ constexpr std::array<std::pair<std::string_view, GemmKind>, 3> products{
      {"gemm.input_gradient", GemmKind::input_gradient},
      {"gemm.weight_gradient", GemmKind::weight_gradient}}};
 
-constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 23> streams{
+constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 25> streams{
     {{"stream.copy", ElementwiseKind::copy},
      {"stream.activate", ElementwiseKind::activate},
      {"stream.activate_dropout", ElementwiseKind::activate_dropout},
@@ -39,7 +39,9 @@ constexpr std::array<std::pair<std::string_view, ElementwiseKind>, 23> streams{
      {"stream.norm_moments", ElementwiseKind::norm_moments},
      {"stream.norm_scale", ElementwiseKind::norm_scale},
      {"stream.norm_sums", ElementwiseKind::norm_sums},
-     {"stream.norm_back", ElementwiseKind::norm_back}}};
+     {"stream.norm_back", ElementwiseKind::norm_back},
+     {"stream.narrow", ElementwiseKind::narrow},
+     {"stream.widen", ElementwiseKind::widen}}};
 
 }  // namespace
 

@@ -180,13 +180,14 @@ struct EnumNames<Ending> {
 };
 template <>
 struct EnumNames<ElementwiseKind> {
-    static constexpr std::array<std::string_view, 24> names{
+    static constexpr std::array<std::string_view, 26> names{
         "copy",           "activate",       "activate_dropout", "dropout",
         "positive_mask",  "apply_mask",     "column_sum",       "loss",
         "score",          "update",         "edge_softmax",     "edge_softmax_back",
         "edge_transpose", "head_dot",       "head_spread",      "head_fold",
         "head_unit",      "head_unit_back", "norm_rows",        "norm_rows_back",
-        "norm_moments",   "norm_scale",     "norm_sums",        "norm_back"};
+        "norm_moments",   "norm_scale",     "norm_sums",        "norm_back",
+        "narrow",         "widen"};
 };
 
 template <class E>

@@ -102,9 +102,9 @@ void add_streams(Points& points, const Setting& setting, const Scope& scope) {
         points.push_back({"elementwise", needed, [measure](auto& samples) { samples.push_back(measure()); }});
     };
     for (const ElementwiseKind stream :
-         {ElementwiseKind::copy, ElementwiseKind::activate, ElementwiseKind::activate_dropout, ElementwiseKind::dropout,
-          ElementwiseKind::positive_mask, ElementwiseKind::apply_mask, ElementwiseKind::column_sum,
-          ElementwiseKind::score, ElementwiseKind::update}) {
+         {ElementwiseKind::copy, ElementwiseKind::narrow, ElementwiseKind::widen, ElementwiseKind::activate,
+          ElementwiseKind::activate_dropout, ElementwiseKind::dropout, ElementwiseKind::positive_mask,
+          ElementwiseKind::apply_mask, ElementwiseKind::column_sum, ElementwiseKind::score, ElementwiseKind::update}) {
         for (const std::int64_t bytes : scope.streams)
             add(bytes,
                 [&setting, &scope, stream, bytes] { return measure_stream(setting, stream, bytes, scope.largest); });

@@ -21,10 +21,13 @@ struct Kind {
 };
 
 constexpr double element = sizeof(float);
+constexpr double half = sizeof(kernels::Bf16);
 constexpr double bit = 1.0 / 8;
 constexpr double vertex = sizeof(std::int32_t) + sizeof(std::uint8_t);  // label and subset
 constexpr Kind kinds[] = {
     {ElementwiseKind::copy, "stream.copy", hidden, hidden * 2 * element},
+    {ElementwiseKind::narrow, "stream.narrow", hidden, hidden*(element + half)},
+    {ElementwiseKind::widen, "stream.widen", hidden, hidden*(element + half)},
     {ElementwiseKind::activate, "stream.activate", hidden, hidden * 2 * element},
     {ElementwiseKind::activate_dropout, "stream.activate_dropout", hidden, hidden * 2 * element},
     {ElementwiseKind::dropout, "stream.dropout", hidden, hidden * 2 * element},
@@ -81,6 +84,10 @@ public:
             m1_ = Array<float>(device, rows * columns);
             m2_ = Array<float>(device, rows * columns);
         }
+        if (stream == ElementwiseKind::narrow || stream == ElementwiseKind::widen) {
+            constexpr kernels::Bf16 one{0x3f80};
+            halves_ = Array<kernels::Bf16>(device, rows * columns, one);
+        }
     }
 
     void run() {
@@ -91,6 +98,8 @@ public:
         drop.pass = pass_;
         switch (stream_) {
             case ElementwiseKind::copy: return table_.copy(a, second());
+            case ElementwiseKind::narrow: return table_.narrow(a, {halves_.data(), rows_, columns_, columns_});
+            case ElementwiseKind::widen: return table_.widen({halves_.data(), rows_, columns_, columns_}, a);
             case ElementwiseKind::activate: return table_.activate(a, nullptr, Activation::relu, keep, nullptr);
             case ElementwiseKind::activate_dropout: return table_.activate(a, nullptr, Activation::relu, drop, nullptr);
             case ElementwiseKind::dropout: table_.dropout(a, second(), drop); return advance();
@@ -138,6 +147,7 @@ private:
     Array<float> b_;
     Array<float> m1_;
     Array<float> m2_;
+    Array<kernels::Bf16> halves_;
     Array<std::uint8_t> bits_;
     Array<float> sums_;
     Array<std::int32_t> label_;

@@ -184,6 +184,8 @@ TEST(Fit, CardsCarryWhatAllRanksOfANodeSendAtOnce) {
 TEST(Fit, GemmAndStreamsAreTables) {
     std::vector<Sample> samples = gemm_samples();
     samples.push_back({"stream.update", {1 << 20}, {1e-4}});
+    samples.push_back({"stream.narrow", {3 << 20}, {2e-4}});
+    samples.push_back({"stream.widen", {3 << 20}, {1e-4}});
     samples.push_back({"stream.activate", {1 << 24}, {2e-3}});
     samples.push_back({"stream.activate", {1 << 20}, {1e-5}});
     const Machine machine = fit_machine(base(), samples);
@@ -193,6 +195,8 @@ TEST(Fit, GemmAndStreamsAreTables) {
     samples.front().at.push_back(16);
     EXPECT_EQ(fit_machine(base(), samples).calibration->gemm_lanes, 16);
     EXPECT_NEAR(elementwise_bytes_per_second(machine, ElementwiseKind::update, 1 << 20), (1 << 20) / 1e-4, 1);
+    EXPECT_NEAR(elementwise_bytes_per_second(machine, ElementwiseKind::narrow, 3 << 20), (3 << 20) / 2e-4, 1);
+    EXPECT_NEAR(elementwise_bytes_per_second(machine, ElementwiseKind::widen, 3 << 20), (3 << 20) / 1e-4, 1);
     EXPECT_NEAR(machine.memory_bytes_per_second, (1 << 24) / 2e-3, 1);
     EXPECT_NO_THROW(validate(machine));
 }

@@ -121,6 +121,10 @@ TEST(StreamRate, IsThatOfItsKindAndWorkingSet) {
     EXPECT_DOUBLE_EQ(elementwise_bytes_per_second(m, ElementwiseKind::copy, 1), 8e10);
     EXPECT_DOUBLE_EQ(elementwise_bytes_per_second(m, ElementwiseKind::copy, 0), 8e10);
     EXPECT_DOUBLE_EQ(elementwise_bytes_per_second(m, ElementwiseKind::score, 1 << 30), 2e10) << "counts as a copy";
+    EXPECT_DOUBLE_EQ(elementwise_bytes_per_second(m, ElementwiseKind::narrow, 1 << 30), 2e10) << "a copy, likewise";
+    m.calibration->streams.push_back({ElementwiseKind::narrow, 1 << 20, 3e10});
+    EXPECT_DOUBLE_EQ(elementwise_bytes_per_second(m, ElementwiseKind::narrow, 1 << 30), 3e10);
+    EXPECT_DOUBLE_EQ(elementwise_bytes_per_second(m, ElementwiseKind::widen, 1 << 30), 2e10) << "not that of narrow";
 }
 
 Calibration gather() {

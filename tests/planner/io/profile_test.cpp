@@ -44,6 +44,18 @@ TEST(Profile, RoundTrip) {
     EXPECT_EQ(json::parse(text)["samples"][1]["seconds"], json::parse("[1e-06]"));
 }
 
+TEST(Profile, KeepsTheRatesOfMessagesInBf16) {
+    Profile profile = sample_profile();
+    profile.machine.calibration->streams.push_back({ElementwiseKind::narrow, 1048576, 6e10});
+    profile.machine.calibration->streams.push_back({ElementwiseKind::widen, 1048576, 7e10});
+    const std::string text = write_profile(profile);
+    EXPECT_EQ(json::parse(text)["machine"]["calibration"]["streams"][2]["stream"], "narrow");
+    const Profile again = read_profile(text, "p.json");
+    EXPECT_EQ(write_profile(again), text);
+    EXPECT_EQ(again.machine.calibration->streams.at(3).stream, ElementwiseKind::widen);
+    EXPECT_EQ(again.machine.calibration->streams.at(3).bytes_per_second, 7e10);
+}
+
 TEST(Profile, KeepsWhatPassingRowsCosts) {
     Profile profile = sample_profile();
     profile.machine.calibration->gather.at(0).passing = PassingCost{6e-9, 4e-8};

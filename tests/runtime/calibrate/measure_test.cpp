@@ -166,7 +166,8 @@ TEST(Calibration, MeasuresEverythingOnEveryRank) {
                                  "update",         "edge_softmax", "edge_softmax_back", "edge_transpose",
                                  "head_dot",       "head_spread",  "head_fold",         "head_unit",
                                  "head_unit_back", "norm_rows",    "norm_rows_back",    "norm_moments",
-                                 "norm_scale",     "norm_sums",    "norm_back"}) {
+                                 "norm_scale",     "norm_sums",    "norm_back",         "narrow",
+                                 "widen"}) {
             EXPECT_EQ(counts[std::string("stream.") + what], 1) << what;
         }
         for (const char* what : {"whole", "portions", "exchange", "both"})

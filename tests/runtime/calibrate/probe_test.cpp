@@ -88,7 +88,8 @@ const kernels::Table& fake_table() {
                fake.edge_softmax_back, fake.head_dot, fake.head_spread, fake.head_fold, fake.head_unit,
                fake.head_unit_back, fake.positive_mask, fake.apply_mask, fake.column_sum, fake.count_correct,
                fake.cross_entropy, fake.norm_rows, fake.norm_rows_back, fake.batch_moments, fake.batch_scale,
-               fake.batch_sums, fake.batch_back, fake.softmax_cross_entropy, fake.dropout, fake.update);
+               fake.batch_sums, fake.batch_back, fake.softmax_cross_entropy, fake.dropout, fake.update, fake.narrow,
+               fake.widen);
         return fake;
     }();
     return table;

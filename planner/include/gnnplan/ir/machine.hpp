@@ -91,6 +91,8 @@ enum class ElementwiseKind : std::uint8_t {
     norm_scale,
     norm_sums,
     norm_back,
+    narrow,  // what is packed for messages in bfloat16
+    widen,   // what is unpacked from them, or added
 };
 struct StreamRate {
     ElementwiseKind stream = ElementwiseKind::copy;
@@ -116,8 +118,7 @@ struct ProgramCost {  // NOLINT(clang-analyzer-optin.performance.Padding): in th
     double waiting = 0;  // for each second that a sum gathers longer than from there
 };
 
-// Softmax cross-entropy: rows that train, each so long and so much longer for each of its logits. It hardly depends on
-// where they lie in memory.
+// Softmax cross-entropy of rows that train: each so long and so much longer for each logit, wherever they lie.
 struct LossCost {
     double seconds_per_row = 0;
     double seconds_per_logit = 0;
@@ -128,8 +129,7 @@ struct LoadingCost {
     double parse_seconds_per_edge = 0;   // reading an edge of a text
     double deal_seconds_per_edge = 0;    // finding the rank that makes a row of it, packing it, unpacking it there
     double row_seconds_per_nonzero = 0;  // sorting edges into rows
-    double cut_seconds_per_nonzero =
-        0;  // looking through the rows that a rank keeps, and cutting its blocks out of them
+    double cut_seconds_per_nonzero = 0;  // looking through the rows that a rank keeps, and cutting its blocks out
     bool operator==(const LoadingCost&) const = default;
 };
 
