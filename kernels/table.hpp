@@ -333,6 +333,8 @@ struct Table {
     void (*widen)(Dense<const Bf16> in, Matrix out) = nullptr;
     // out(i, j) = in(index[i], j), rounded.
     void (*gather_rows_narrow)(ConstMatrix in, const std::int32_t* index, Dense<Bf16> out) = nullptr;
+    // out(i, j) = in(index[i], j): rounded rows that are passed on.
+    void (*gather_rows_bf16)(Dense<const Bf16> in, const std::int32_t* index, Dense<Bf16> out) = nullptr;
     // out(i, j) += in(i, j); same shape.
     void (*add_widened)(Dense<const Bf16> in, Matrix out) = nullptr;
     // out(index[i] - first, j) += in(i, j), no two rows being the same.

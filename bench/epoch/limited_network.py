@@ -123,7 +123,7 @@ def table(results):
     for name, r in results.items():
         c = r["configuration"]
         grid = "x".join(map(str, c["grid"]))
-        grid += "".join(f", {c[key]}" for key, usual in (("exchange", "panels"), ("node_axis", "y")) if c.get(key, usual) != usual)
+        grid += "".join(f", {c[key]}" for key, usual in (("exchange", "panels"), ("node_axis", "y"), ("wire", "fp32")) if c.get(key, usual) != usual)
         times = "{:.0f} ({:.0f}-{:.0f}) | {:.0f}".format(
             *(1e3 * r[key] for key in ("epoch_seconds", "fastest", "slowest", "predicted_seconds")))
         ratios = " | ".join(f"{first[key] / r[key]:.2f}x" for key in ("epoch_seconds", "counted_bytes"))

@@ -3,6 +3,8 @@
 #include "kernels/cpu/vector.hpp"
 #include "kernels/parallel.hpp"
 
+#include <algorithm>
+
 namespace gnnplan::kernels::cpu {
 namespace {
 
@@ -17,6 +19,15 @@ void by_rows(Dense<const From> in, Dense<To> out, const Row& row) {
     });
 }
 
+// row(from, to, n) of the rows that the index names.
+template <class From, class To, class Row>
+void by_index(Dense<const From> in, const std::int32_t* index, Dense<To> out, const Row& row) {
+    parallel_chunks(out.rows, rows_per_chunk(out.columns), out.rows * out.columns,
+                    [&](std::int64_t first, std::int64_t last) {
+                        for (std::int64_t i = first; i < last; ++i) row(in.row(index[i]), out.row(i), out.columns);
+                    });
+}
+
 }  // namespace
 
 void narrow(ConstMatrix in, Dense<Bf16> out) { by_rows(in, out, best_kernels().to_bf16); }
@@ -26,11 +37,11 @@ void widen(Dense<const Bf16> in, Matrix out) { by_rows(in, out, best_kernels().f
 void add_widened(Dense<const Bf16> in, Matrix out) { by_rows(in, out, best_kernels().add_bf16); }
 
 void gather_rows_narrow(ConstMatrix in, const std::int32_t* index, Dense<Bf16> out) {
-    const auto row = best_kernels().to_bf16;
-    parallel_chunks(out.rows, rows_per_chunk(out.columns), out.rows * out.columns,
-                    [&](std::int64_t first, std::int64_t last) {
-                        for (std::int64_t i = first; i < last; ++i) row(in.row(index[i]), out.row(i), out.columns);
-                    });
+    by_index(in, index, out, best_kernels().to_bf16);
+}
+
+void gather_rows_bf16(Dense<const Bf16> in, const std::int32_t* index, Dense<Bf16> out) {
+    by_index(in, index, out, [](const Bf16* from, Bf16* to, std::int64_t n) { std::copy_n(from, n, to); });
 }
 
 void add_rows_widened(Dense<const Bf16> in, const std::int32_t* index, std::int64_t first, Matrix out) {

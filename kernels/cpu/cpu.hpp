@@ -75,6 +75,7 @@ void add_rows(ConstMatrix in, const std::int32_t* index, std::int64_t first, Mat
 void narrow(ConstMatrix in, Dense<Bf16> out);
 void widen(Dense<const Bf16> in, Matrix out);
 void gather_rows_narrow(ConstMatrix in, const std::int32_t* index, Dense<Bf16> out);
+void gather_rows_bf16(Dense<const Bf16> in, const std::int32_t* index, Dense<Bf16> out);
 void add_widened(Dense<const Bf16> in, Matrix out);
 void add_rows_widened(Dense<const Bf16> in, const std::int32_t* index, std::int64_t first, Matrix out);
 void scale_rows(const std::int32_t* index, const float* factor, std::int64_t count, Matrix rows);

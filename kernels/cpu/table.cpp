@@ -69,6 +69,7 @@ constexpr Table table = {
     .narrow = cpu::narrow,
     .widen = cpu::widen,
     .gather_rows_narrow = cpu::gather_rows_narrow,
+    .gather_rows_bf16 = cpu::gather_rows_bf16,
     .add_widened = cpu::add_widened,
     .add_rows_widened = cpu::add_rows_widened,
     .scale_rows = cpu::scale_rows,

@@ -114,6 +114,11 @@ void gather_rows_narrow(ConstMatrix in, const std::int32_t* index, Dense<Bf16> o
                CopyAs<float, Bf16>{in, index, out});
 }
 
+void gather_rows_bf16(Dense<const Bf16> in, const std::int32_t* index, Dense<Bf16> out) {
+    change_all("gather_rows_bf16", false, is_aligned(in) && is_aligned(out), out.rows, out.columns,
+               CopyAs<Bf16, Bf16>{in, index, out});
+}
+
 void zero(std::span<std::byte> memory) {
     if (memory.empty()) return;
     queue().note(cudaMemsetAsync(memory.data(), 0, memory.size(), queue().stream), "zero");

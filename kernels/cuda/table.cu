@@ -22,6 +22,7 @@ constexpr Table with_bf16(Table table) {
     table.narrow = narrow;
     table.widen = widen;
     table.gather_rows_narrow = gather_rows_narrow;
+    table.gather_rows_bf16 = gather_rows_bf16;
     table.add_widened = add_widened;
     table.add_rows_widened = add_rows_widened;
     return table;

@@ -45,6 +45,10 @@ inline void gather_rows_narrow(ConstMatrix in, const std::int32_t* index, Dense<
     }
 }
 
+inline void gather_rows_bf16(Dense<const Bf16> in, const std::int32_t* index, Dense<Bf16> out) {
+    for (std::int64_t i = 0; i < out.rows; ++i) std::copy_n(in.row(index[i]), out.columns, out.row(i));
+}
+
 inline void add_widened(Dense<const Bf16> in, Matrix out) {
     for (std::int64_t i = 0; i < out.rows; ++i) {
         for (std::int64_t j = 0; j < out.columns; ++j) out.row(i)[j] += widen(in.row(i)[j]);

@@ -271,6 +271,7 @@ constexpr Table table = reference::with_labels({
     .narrow = reference::narrow,
     .widen = reference::widen,
     .gather_rows_narrow = reference::gather_rows_narrow,
+    .gather_rows_bf16 = reference::gather_rows_bf16,
     .add_widened = reference::add_widened,
     .add_rows_widened = reference::add_rows_widened,
     .scale_rows = scale_rows,

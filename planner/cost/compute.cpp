@@ -64,9 +64,12 @@ double compute_seconds(const RankWork& work, const Machine& machine) {
     if (machine.calibration) {
         const auto& loss = machine.calibration->loss;
         seconds += work.loss_rows > 0 && loss ? loss_seconds(work, *loss, machine) : streamed_seconds(work, machine);
-        seconds += elementwise_seconds(work.staged_bytes, ElementwiseKind::copy, machine);
+        seconds += elementwise_seconds(work.staged_bytes, ElementwiseKind::copy, machine) +
+                   elementwise_seconds(work.narrowed_bytes, ElementwiseKind::narrow, machine) +
+                   elementwise_seconds(work.widened_bytes, ElementwiseKind::widen, machine);
     } else {
-        seconds += static_cast<double>(work.streamed_bytes + work.staged_bytes) / machine.memory_bytes_per_second;
+        const std::int64_t bytes = work.streamed_bytes + work.staged_bytes + work.narrowed_bytes + work.widened_bytes;
+        seconds += static_cast<double>(bytes) / machine.memory_bytes_per_second;
     }
     if (work.sparse_flops > 0) seconds += work.sparse_flops / spmm_flops_per_second(machine, work.sparse_width);
     return seconds;

@@ -74,11 +74,13 @@ void add_relay(const Schedule& schedule, const SpmmStep& product, const Machine&
     const RelayRows rows(schedule, product);
     for (const PeerRows& peer : rows.received(rank)) {
         LevelTraffic& level = traffic[level_between(rank, peer.peer, machine)];
-        level.received_bytes += 4 * columns * peer.sent.rows, level.received_messages += operands * peer.sent.messages;
+        level.received_bytes += wire_bytes(product.wire, columns * peer.sent.rows),
+            level.received_messages += operands * peer.sent.messages;
     }
     for (const PeerRows& peer : rows.sent(rank)) {
         LevelTraffic& level = traffic[level_between(rank, peer.peer, machine)];
-        level.sent_bytes += 4 * columns * peer.sent.rows, level.sent_messages += operands * peer.sent.messages;
+        level.sent_bytes += wire_bytes(product.wire, columns * peer.sent.rows),
+            level.sent_messages += operands * peer.sent.messages;
     }
 }
 
@@ -99,7 +101,8 @@ LevelTraffic rows_of(const LevelTraffic& requests, const Schedule& schedule, con
         columns += width;
         operands += width > 0 ? 1 : 0;
     }
-    return {columns * requests.received_bytes, columns * requests.sent_bytes, operands * requests.received_messages,
+    const auto bytes = [&](std::int64_t requested) { return wire_bytes(product.wire, columns * (requested / 4)); };
+    return {bytes(requests.received_bytes), bytes(requests.sent_bytes), operands * requests.received_messages,
             operands * requests.sent_messages};
 }
 

@@ -135,8 +135,14 @@ double RankStep::calibrated_product(const SpmmStep& spmm, std::int64_t nonzeros)
 // needed rows is packed, too.
 double RankStep::product(const SpmmStep& spmm, std::int64_t nonzeros, const RankLevels& traffic, RankWork& work) const {
     double seconds = 0;
-    if (by_need(spmm.exchange)) {
-        work.staged_bytes += 2 * (traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes);
+    const std::int64_t sent = traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes;
+    const std::int64_t received = traffic[within_node].received_bytes + traffic[between_nodes].received_bytes;
+    if (spmm.wire == Wire::bfloat16) {
+        const bool whole = !by_need(spmm.exchange);
+        const std::int64_t own = whole ? block_bytes(schedule, spmm.column_operands.front(), rank) / 2 : sent;
+        work.narrowed_bytes += rounded_bytes(own), work.widened_bytes += rounded_bytes(received);
+    } else if (by_need(spmm.exchange)) {
+        work.staged_bytes += 2 * sent;
     }
     if (calibration() != nullptr && !calibration()->gather.empty()) {
         seconds = calibrated_product(spmm, nonzeros);
@@ -152,7 +158,8 @@ double RankStep::product(const SpmmStep& spmm, std::int64_t nonzeros, const Rank
 // The time of copying the part of a result that stays on the rank: one more message, to itself, where those were
 // measured.
 double RankStep::own_part(TensorId result, const RankLevels& traffic, RankWork& work) const {
-    const std::int64_t received = traffic[within_node].received_bytes + traffic[between_nodes].received_bytes;
+    const std::int64_t arrived = traffic[within_node].received_bytes + traffic[between_nodes].received_bytes;
+    const std::int64_t received = wire_of(step.operation) == Wire::bfloat16 ? 2 * arrived : arrived;
     const std::int64_t own = std::max<std::int64_t>(0, block_bytes(schedule, result, rank) - received);
     const Link* measured = measured_link();
     work.streamed_bytes = measured == nullptr ? 2 * own : 0;

@@ -7,13 +7,13 @@ namespace gnnplan::enumerate {
 
 // A file of switches/ defines each.
 extern const SwitchRow exchange_row, overlap_row, permutation_row, parts_row, cut_rule_row, loss_rows_row, values_row,
-    scores_row, attention_row, ring_row, bf16_row, node_axis_row, recompute_row, clones_row, delay_row;
+    scores_row, attention_row, ring_row, bf16_row, node_axis_row, recompute_row, clones_row, delay_row, wire_row;
 
 namespace {
 
-constexpr std::array rows = {&exchange_row,  &overlap_row,   &permutation_row, &parts_row,     &cut_rule_row,
-                             &loss_rows_row, &values_row,    &scores_row,      &attention_row, &ring_row,
-                             &bf16_row,      &node_axis_row, &recompute_row,   &clones_row,    &delay_row};
+constexpr std::array rows = {&exchange_row,  &overlap_row, &permutation_row, &parts_row, &cut_rule_row, &loss_rows_row,
+                             &values_row,    &scores_row,  &attention_row,   &ring_row,  &bf16_row,     &node_axis_row,
+                             &recompute_row, &clones_row,  &delay_row,       &wire_row};
 
 void add_values(const SwitchRow& row, const Asked& asked, const Distribution& on, std::vector<Switches>& switches) {
     std::vector<Switches> all;

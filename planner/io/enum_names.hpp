@@ -27,6 +27,10 @@ struct EnumNames<Role> {
         "moment",    "cached",   "transient", "edges",  "summands", "in_flight", "known_labels"};
 };
 template <>
+struct EnumNames<Wire> {
+    static constexpr std::array<std::string_view, 2> names{"fp32", "bf16"};
+};
+template <>
 struct EnumNames<Sampler> {
     static constexpr std::array<std::string_view, 5> names{"node", "edge", "walk", "cluster", "neighbours"};
 };

@@ -193,6 +193,31 @@ Collective collective_of(const Schedule& schedule, const Operation& operation, i
     });
 }
 
+Wire wire_of(const Operation& operation) {
+    return answer(operation, Wire::fp32, [](const auto& step) -> decltype(step.wire) { return step.wire; });
+}
+
+bool may_narrow(const Schedule& schedule, const Step& step) {
+    if (step.phase == Phase::setup) return false;
+    const auto outputs = operands_of(step.operation).writes;
+    if (schedule.output && std::ranges::find(outputs, *schedule.output) != outputs.end() &&
+        product_of(step.operation) == nullptr)
+        return false;
+    return answer(step.operation, false,
+                  [&](const auto& s) -> decltype(s.can_narrow(schedule)) { return s.can_narrow(schedule); });
+}
+
+void set_wire(Schedule& schedule, Wire wire) {
+    for (Step& each : schedule.steps) {
+        const bool narrows = may_narrow(schedule, each);
+        std::visit(
+            [&]<class S>(S& step) {
+                if constexpr (requires { step.wire; }) step.wire = narrows ? wire : Wire::fp32;
+            },
+            each.operation);
+    }
+}
+
 bool moves_across_groups(const Schedule& schedule, const Operation& operation) {
     return answer(operation, false,
                   [&](const auto& s) -> decltype(s.across_groups(schedule)) { return s.across_groups(schedule); });

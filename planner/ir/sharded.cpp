@@ -189,8 +189,8 @@ RankTraffic ShardedSlices::traffic(const Step& step, int rank) {
         const SliceRows& rows = needed_rows_of(*whole, rank);
         const SpmmStep* of = product_of(step.operation);
         if (of == nullptr) return {4 * rows.fetched, 4 * rows.served};  // requests go to those who send the rows
-        const std::int64_t columns = of->travelling_columns(schedule_, rank);
-        return {4 * columns * rows.served, 4 * columns * rows.fetched};
+        const std::int64_t row_bytes = of->travelling_bytes(schedule_, rank);
+        return {row_bytes * rows.served, row_bytes * rows.fetched};
     }
     if (!matrix) return traffic_of(schedule_, step, graph_, rank);
     const Grid& grid = schedule_.grid;
@@ -204,7 +204,7 @@ RankTraffic ShardedSlices::traffic(const Step& step, int rank) {
     const SliceNonzeros& nonzeros = counted.nonzeros(ix, iy);
     RankTraffic traffic{(grid.y - 1) * nonzeros.stored, nonzeros.fetched};
     if (product->exchange == Exchange::none) return traffic;
-    const std::int64_t row_bytes = 4 * product->travelling_columns(schedule_, rank);
+    const std::int64_t row_bytes = product->travelling_bytes(schedule_, rank);
     const std::int64_t served = product->exchange == Exchange::relay ? RelayRows(schedule_, *product).totals(rank).first
                                                                      : counted.rows(ix).served;
     traffic.sent_bytes += row_bytes * served;
@@ -215,23 +215,22 @@ RankTraffic ShardedSlices::traffic(const Step& step, int rank) {
 SpmmBuffers ShardedSlices::buffers(const SpmmStep& product, int rank) {
     const Grid& grid = schedule_.grid;
     const int ix = grid.coordinate(rank, Axis::x), iy = grid.coordinate(rank, Axis::y);
-    const std::int64_t row_bytes = 4 * product.travelling_columns(schedule_, rank);
+    const std::int64_t row_bytes = product.travelling_bytes(schedule_, rank);
     const int ahead = tensor_of(schedule_, product.matrix).storage.pieces_ahead();
     SpmmBuffers buffers;
     buffers.packs = product.overlap ? ahead : 1;
     buffers.copies = product.overlap ? ahead + 1 : 1;
-    if (!gathered(product.matrix)) {
-        const SliceRows& rows = needed_rows_of(product.matrix, rank);
-        buffers.pack = aligned(row_bytes * rows.most_at_once);
-        buffers.dense = aligned(row_bytes * rows.largest);
+    const auto with_rows = [&](const SliceRows& rows) {
+        buffers.pack = aligned(row_bytes * rows.most_at_once), buffers.dense = row_bytes * rows.largest;
+        add_rounded(schedule_, product, rank, buffers);
+        buffers.dense = aligned(buffers.dense);
         return buffers;
-    }
+    };
+    if (!gathered(product.matrix)) return with_rows(needed_rows_of(product.matrix, rank));
     const ShardedSlice& counted = slice(product.matrix, product.exchange, rank);
     if (product.exchange == Exchange::relay) buffers.kept = PanelRelay(schedule_, product).kept(rank);
-    buffers.pack = aligned(row_bytes * counted.rows(ix).most_at_once);
-    buffers.dense = aligned(row_bytes * counted.rows(ix).largest);
     buffers.nonzeros = aligned(counted.nonzeros(ix, iy).largest);
-    return buffers;
+    return with_rows(counted.rows(ix));
 }
 
 std::int64_t ShardedSlices::adjacency_bytes(TensorId matrix, bool needed_rows, int rank) {

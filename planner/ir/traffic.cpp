@@ -129,7 +129,7 @@ private:
         if (slices_.matrix_of(step)) return add_by_slices(step, times);
         RelayRows rows(schedule_, product);
         for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
-            const std::int64_t bytes = 4 * product.travelling_columns(schedule_, static_cast<int>(rank));
+            const std::int64_t bytes = product.travelling_bytes(schedule_, static_cast<int>(rank));
             const auto [sent, received] = rows.totals(static_cast<int>(rank));
             add(of_rank_[rank], {bytes * sent, bytes * received}, times);
         }

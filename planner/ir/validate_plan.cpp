@@ -34,14 +34,15 @@ void validate(const Configuration& configuration, const ProblemRecord& problem, 
     if (grid.size() != problem.ranks) refuse(where, "grid " + grid.text() + " does not hold the plan's ranks");
 }
 
-// With bf16 every product rounds that can, and else none does.
+// Every product rounds that can, and every step whose messages may be rounded, or else none does.
 void validate_rounding(const Candidate& candidate, const std::string& where) {
+    const Wire wire = candidate.configuration.wire;
     for (const Step& step : candidate.schedule.steps) {
         const SpmmStep* spmm = product_of(step.operation);
-        if (spmm == nullptr) continue;
-        if (spmm->bf16 != (rounds(candidate.configuration) && spmm->can_round())) {
+        if (spmm != nullptr && spmm->bf16 != (rounds(candidate.configuration) && spmm->can_round()))
             refuse(where + ": step " + step.name, "schedule and configuration differ in bf16");
-        }
+        if (wire_of(step.operation) != (may_narrow(candidate.schedule, step) ? wire : Wire::fp32))
+            refuse(where + ": step " + step.name, "schedule and configuration differ in how messages carry numbers");
     }
 }
 

@@ -145,6 +145,7 @@ Schedule lower_phases(const SiteGraph& model, const Configuration& configuration
     lower_passes(builder, model.trains(), kept);
     if (evaluates) lower_evaluation(builder, graph, kept);
     Schedule schedule = builder.take();
+    set_wire(schedule, configuration.wire);
     mark_finishes(schedule);
     return schedule;
 }

@@ -1,8 +1,8 @@
 // Reading guide: a rank sends each peer (of its y-group; of others, too, where rows change their space) what their
 // source and target blocks have in common. Floats are the communicator's business: it gets the parts as rows, and
 // staging for those that are not contiguous where they lie. Bits have to be shifted, so all of theirs are packed and
-// unpacked here. In both cases staging holds the parts to send, then those received, in the order of ranks (staging_of
-// counts the same parts).
+// unpacked here, and so are floats that are rounded. In all cases staging holds the parts to send, then those received,
+// in the order of ranks (staging_of counts the same parts).
 #include "runtime/exec/handlers.hpp"
 
 #include <algorithm>
@@ -140,11 +140,59 @@ void redistribute_bits(const RedistributeStep& step, const StepContext& context)
     for (const Bits& part : arriving) copy_bits(kernels, part, target, part.block);
 }
 
+// The floats of `part` in a tensor.
+kernels::Matrix matrix_of(const Store& store, TensorId id, const Block& part) {
+    const Block whole = store.block(id);
+    const std::int64_t row = part.rows.begin - whole.rows.begin, column = part.columns.begin - whole.columns.begin;
+    return {store.data<float>(id) + row * whole.columns.size() + column, part.rows.size(), part.columns.size(),
+            whole.columns.size()};
+}
+
+// A part of a tensor as it travels.
+kernels::Dense<kernels::Bf16> rounded(std::span<std::byte> bytes, const Block& part) {
+    return {reinterpret_cast<kernels::Bf16*>(bytes.data()), part.rows.size(), part.columns.size(), part.columns.size()};
+}
+
+void redistribute_rounded(const RedistributeStep& step, const StepContext& context) {
+    const Store& store = context.store;
+    const kernels::Table& kernels = context.kernels;
+    const bool rounds_own = step.rounds_own(store.schedule());
+    Staging staging(context);
+    std::vector<comm::Send> sends;
+    std::vector<comm::Receive> receives;
+    std::vector<Block> arriving;
+    const auto narrow = [&](const Block& part) {
+        const std::span<std::byte> bytes = staging.to_send(wire_bytes(step.wire, part.count()));
+        kernels.narrow(matrix_of(store, step.in, part), rounded(bytes, part));
+        return bytes;
+    };
+    const auto widen = [&](std::span<std::byte> bytes, const Block& part) {
+        kernels.widen(rounded(bytes, part), matrix_of(store, step.out, part));
+    };
+    for (const auto& [peer, sent, received] : exchanged_parts(step, store)) {
+        if (peer == store.rank()) {
+            if (sent.count() == 0) continue;
+            rounds_own ? widen(narrow(sent), sent)
+                       : kernels.copy(matrix_of(store, step.in, sent), matrix_of(store, step.out, sent));
+            continue;
+        }
+        if (sent.count() > 0) sends.push_back({peer, narrow(sent)});
+        if (received.count() == 0) continue;
+        receives.push_back({peer, staging.to_receive(wire_bytes(step.wire, received.count()))});
+        arriving.push_back(received);
+    }
+    context.world.exchange(sends, receives);
+    for (std::size_t i = 0; i < arriving.size(); ++i) widen(receives[i].bytes, arriving[i]);
+    clear_missing_rows(step, context);
+}
+
 }  // namespace
 
 void run_step(const RedistributeStep& step, const StepContext& context) {
     if (tensor_of(context.store.schedule(), step.in).dtype == DType::bits)
         redistribute_bits(step, context);
+    else if (step.wire == Wire::bfloat16)
+        redistribute_rounded(step, context);
     else
         redistribute_floats(step, context);
 }

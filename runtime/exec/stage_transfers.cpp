@@ -1,6 +1,23 @@
 #include "runtime/exec/stage_transfers.hpp"
 
+#include <utility>
+
 namespace gnnplan::exec {
+namespace {
+
+// Rows without gaps.
+template <class T, class Byte>
+kernels::Dense<T> view(Byte* begin, std::int64_t rows, std::int64_t columns) {
+    return {reinterpret_cast<T*>(begin), rows, columns, columns};
+}
+
+// Sends what `packed` points to, and moves it behind that.
+void send_behind(int to, std::size_t bytes, std::byte*& packed, std::vector<comm::Send>& sends) {
+    std::byte* const begin = std::exchange(packed, packed + bytes);
+    sends.push_back({to, {begin, bytes}});
+}
+
+}  // namespace
 
 StageTransfers::StageTransfers(const SpmmStep& step, const StepContext& context)
     : step_(step),
@@ -16,6 +33,7 @@ StageTransfers::StageTransfers(const SpmmStep& step, const StepContext& context)
 }
 
 void StageTransfers::begin_up_to(std::size_t last) {
+    if (begun_ == 0 && buffers_.own > 0) round_own();
     for (; begun_ < part_.stages().size() && begun_ <= last; ++begun_) {
         std::byte* packed = pack_buffer(begun_);
         for (std::size_t operand = 0; operand < in_.size(); ++operand)
@@ -28,6 +46,24 @@ void StageTransfers::finish_first() {
         under_way_.front()->wait();
         under_way_.pop_front();
     }
+    if (rounds()) widen(finished_);
+    ++finished_;
+}
+
+// Its own rows are rounded once for all that get them as they lie.
+void StageTransfers::round_own() const {
+    const kernels::Matrix& in = in_.front();
+    context_.kernels.narrow(in, view<kernels::Bf16>(own_rounded(), in.rows, in.columns));
+}
+
+// The rows that have arrived at stage k become floats, which the product of that stage reads.
+void StageTransfers::widen(std::size_t k) const {
+    const SparseStage& stage = part_.stages()[k];
+    if (!stage.piece || stage.piece->dense_root == context_.store.rank()) return;
+    const std::int64_t columns = in_.front().columns;
+    context_.kernels.widen(
+        {reinterpret_cast<const kernels::Bf16*>(dense_buffer(k, 0)), stage.dense_rows, columns, columns},
+        {widened(), stage.dense_rows, columns, columns});
 }
 
 void StageTransfers::progress() const {
@@ -41,8 +77,9 @@ std::vector<kernels::ConstMatrix> StageTransfers::column_rows(std::size_t k) con
     const bool own = stage.piece->dense_root == context_.store.rank();
     std::vector<kernels::ConstMatrix> found;
     for (std::size_t i = 0; i < in_.size(); ++i) {
-        const float* rows =
-            own ? own_rows(i, stage.piece->columns).data : reinterpret_cast<const float*>(dense_buffer(k, i));
+        const float* rows = own        ? own_rows(i, stage.piece->columns).data
+                            : rounds() ? widened()
+                                       : reinterpret_cast<const float*>(dense_buffer(k, i));
         found.push_back({rows, stage.dense_rows, in_[i].columns, in_[i].columns});
     }
     return found;
@@ -74,6 +111,12 @@ std::byte* StageTransfers::nonzero_buffer(std::size_t k) const {
 kernels::ConstMatrix StageTransfers::own_rows(std::size_t operand, Range rows) const {
     const kernels::Matrix& in = in_[operand];
     return {in.row(rows.begin - in_rows_.begin), rows.size(), in.columns, in.stride};
+}
+
+// The same as they travel where they are sent as they lie.
+const std::byte* StageTransfers::own_bytes(std::size_t operand, Range rows) const {
+    if (rounds()) return own_rounded() + row_bytes(operand, rows.begin - in_rows_.begin);
+    return reinterpret_cast<const std::byte*>(own_rows(operand, rows).data);
 }
 
 // Starts the transfers of stage k for one column operand, and with the first one those of nonzeros: an exchange has
@@ -131,7 +174,7 @@ void StageTransfers::serve_rows(std::size_t k, std::size_t operand, std::byte*& 
         if (by_need(step_.exchange)) {
             send_packed(service.rank, rows, *service.index, service.needed, packed, sends);
         } else {
-            sends.push_back({service.rank, {reinterpret_cast<const std::byte*>(rows.data), bytes}});
+            sends.push_back({service.rank, {own_bytes(operand, service.rows), bytes}});
         }
     }
 }
@@ -139,11 +182,12 @@ void StageTransfers::serve_rows(std::size_t k, std::size_t operand, std::byte*& 
 // Packs `count` rows of a matrix, and moves `packed` behind them.
 void StageTransfers::send_packed(int to, const kernels::ConstMatrix& rows, const kernels::DeviceMemory& index,
                                  std::int64_t count, std::byte*& packed, std::vector<comm::Send>& sends) const {
-    context_.kernels.gather_rows(rows, reinterpret_cast<const std::int32_t*>(index.data()),
-                                 {reinterpret_cast<float*>(packed), count, rows.columns, rows.columns});
-    const auto bytes = static_cast<std::size_t>(4 * count * rows.columns);
-    sends.push_back({to, {packed, bytes}});
-    packed += bytes;
+    const auto* numbers = reinterpret_cast<const std::int32_t*>(index.data());
+    if (rounds())
+        context_.kernels.gather_rows_narrow(rows, numbers, view<kernels::Bf16>(packed, count, rows.columns));
+    else
+        context_.kernels.gather_rows(rows, numbers, view<float>(packed, count, rows.columns));
+    send_behind(to, static_cast<std::size_t>(wire_bytes(step_.wire, count * rows.columns)), packed, sends);
 }
 
 void StageTransfers::pass_rows_on(std::size_t k, std::size_t operand, std::byte*& packed,
@@ -151,9 +195,16 @@ void StageTransfers::pass_rows_on(std::size_t k, std::size_t operand, std::byte*
     const std::int64_t columns = in_[operand].columns;
     for (const RowPassing& passing : part_.stages()[k].passed) {
         if (columns == 0) continue;
-        const auto* got = reinterpret_cast<const float*>(dense_buffer(passing.got, operand));
+        const std::byte* got = dense_buffer(passing.got, operand);
         const std::int64_t rows = part_.stages()[passing.got].dense_rows;
-        send_packed(passing.rank, {got, rows, columns, columns}, *passing.index, passing.rows, packed, sends);
+        const auto* numbers = reinterpret_cast<const std::int32_t*>(passing.index->data());
+        if (rounds())
+            context_.kernels.gather_rows_bf16(view<const kernels::Bf16>(got, rows, columns), numbers,
+                                              view<kernels::Bf16>(packed, passing.rows, columns));
+        else
+            context_.kernels.gather_rows(view<const float>(got, rows, columns), numbers,
+                                         view<float>(packed, passing.rows, columns));
+        send_behind(passing.rank, row_bytes(operand, passing.rows), packed, sends);
     }
 }
 
@@ -165,8 +216,7 @@ void StageTransfers::pass_on(std::size_t k, std::size_t operand, std::vector<com
     const Piece& piece = *part_.stages()[got].piece;
     if (piece.dense_root == passed_->to || piece.columns.empty()) return;
     const bool own = piece.dense_root == context_.store.rank();
-    const std::byte* rows =
-        own ? reinterpret_cast<const std::byte*>(own_rows(operand, piece.columns).data) : dense_buffer(got, operand);
+    const std::byte* rows = own ? own_bytes(operand, piece.columns) : dense_buffer(got, operand);
     const std::size_t bytes = row_bytes(operand, piece.columns.size());
     if (bytes > 0) sends.push_back({passed_->to, {rows, bytes}});
 }

@@ -40,9 +40,15 @@ private:
     std::byte* pack_buffer(std::size_t k) const;
     std::byte* dense_buffer(std::size_t k, std::size_t operand) const;
     std::size_t row_bytes(std::size_t operand, std::int64_t rows) const {
-        return static_cast<std::size_t>(4 * rows * in_[operand].columns);
+        return static_cast<std::size_t>(wire_bytes(step_.wire, rows * in_[operand].columns));
     }
     kernels::ConstMatrix own_rows(std::size_t operand, Range rows) const;
+    const std::byte* own_bytes(std::size_t operand, Range rows) const;
+    bool rounds() const { return step_.wire == Wire::bfloat16; }
+    std::byte* own_rounded() const { return staging() + buffers_.packs * buffers_.pack + buffers_.received_bytes(); }
+    float* widened() const { return reinterpret_cast<float*>(own_rounded() + buffers_.own); }
+    void round_own() const;
+    void widen(std::size_t k) const;
     std::unique_ptr<comm::PendingExchange> begin(std::size_t k, std::size_t operand, std::byte*& packed) const;
     void exchange_nonzeros(std::size_t k, std::vector<comm::Send>& sends, std::vector<comm::Receive>& receives) const;
     void serve_rows(std::size_t k, std::size_t operand, std::byte*& packed, std::vector<comm::Send>& sends) const;
@@ -62,7 +68,8 @@ private:
         relay_;  // where panels are relayed: who passes them on to this rank, and whom it serves so
     std::optional<PanelRelay::Passing> passing_;
     std::optional<PanelRelay::Passed> passed_;
-    std::size_t begun_ = 0;  // stages whose transfers have been started
+    std::size_t begun_ = 0;     // stages whose transfers have been started
+    std::size_t finished_ = 0;  // and waited for
     // An exchange for each column operand of each of these stages.
     std::deque<std::unique_ptr<comm::PendingExchange>> under_way_;
 };

@@ -48,14 +48,24 @@ void keep_update(const Step& step, const exec::Executor& executor, RankEpoch& ep
     (bias ? epoch.bias : epoch.weight)[at].assign(updated.begin(), updated.end());
 }
 
-RankEpoch run_epoch(const TestProblem& problem, exec::Executor& executor, std::uint32_t epoch) {
+// The first step of epochs from number `i` on; null behind the last one.
+const Step* epoch_step_from(const Schedule& schedule, std::size_t i) {
+    while (i < schedule.steps.size() && schedule.steps[i].phase != Phase::epoch) ++i;
+    return i < schedule.steps.size() ? &schedule.steps[i] : nullptr;
+}
+
+RankEpoch run_epoch(const TestProblem& problem, exec::Executor& executor, std::uint32_t epoch, const StepAhead& ahead) {
     RankEpoch kept;
     const Parameters initial = initial_parameters(problem.serial(), run_seed);
     for (auto* values : {&kept.weight_gradient, &kept.weight}) values->resize(initial.weight.size());
     for (auto* values : {&kept.bias_gradient, &kept.bias}) values->resize(initial.bias.size());
     const exec::PassSettings settings = pass_settings(problem, epoch, true);
-    kept.steps = executor.run(Phase::epoch, settings,
-                              [&](const Step& step, const exec::Executor& e) { keep_update(step, e, kept); });
+    const Schedule& schedule = executor.schedule();
+    if (ahead) ahead(epoch_step_from(schedule, 0));
+    kept.steps = executor.run(Phase::epoch, settings, [&](const Step& step, const exec::Executor& e) {
+        keep_update(step, e, kept);
+        if (ahead) ahead(epoch_step_from(schedule, static_cast<std::size_t>(&step - schedule.steps.data()) + 1));
+    });
     kept.loss = executor.loss_sum() * settings.inverse_training_count;
     return kept;
 }
@@ -90,7 +100,7 @@ std::shared_ptr<const exec::GraphCounts> numbered_counts(const TestProblem& prob
 }
 
 RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epochs, const kernels::Table& kernels,
-                 comm::Communicator& comm, const std::optional<DeviceKind>& on) {
+                 comm::Communicator& comm, const std::optional<DeviceKind>& on, const StepAhead& ahead) {
     kernels::set_threads(1);
     const data::Graph& graph = problem.dataset().graph();
     const auto counts = numbered_counts(problem, schedule);
@@ -121,7 +131,7 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
         infer(problem, executor, run);
     } else {
         for (int epoch = 1; epoch <= epochs; ++epoch) {
-            run.epochs.push_back(run_epoch(problem, executor, static_cast<std::uint32_t>(epoch)));
+            run.epochs.push_back(run_epoch(problem, executor, static_cast<std::uint32_t>(epoch), ahead));
         }
         executor.drain();
         run.evaluation = executor.run(Phase::evaluation, pass_settings(problem, 0, false));

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -48,10 +49,14 @@ std::shared_ptr<const exec::GraphCounts> numbered_counts(const TestProblem& prob
 inline constexpr std::uint64_t run_seed = 1;
 inline constexpr double run_weight_decay = 5e-3;
 
+// Told of each step of an epoch before it runs, and of null behind the last one.
+using StepAhead = std::function<void(const Step*)>;
+
 // Trains `epochs` epochs and evaluates once, or infers once, as one rank of `comm`: on the host with these kernels, or
 // on another device. Collective.
 RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epochs, const kernels::Table& kernels,
-                 comm::Communicator& comm, const std::optional<DeviceKind>& on = wanted_device());
+                 comm::Communicator& comm, const std::optional<DeviceKind>& on = wanted_device(),
+                 const StepAhead& ahead = {});
 
 // The same on ranks as threads; the result is by rank.
 std::vector<RankRun> run_schedule(const TestProblem& problem, const Schedule& schedule, int epochs,

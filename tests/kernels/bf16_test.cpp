@@ -166,6 +166,11 @@ TEST_P(ToBf16, GatheredRowsEqualReference) {
         run(&Table::gather_rows_narrow, in.view(), std::span(std::as_const(index)), got.view());
         reference_table().gather_rows_narrow(in.view(), index.data(), want.view());
         ASSERT_EQ(got, want) << s;
+
+        OwnedBf16 rounded(50, s.columns, s.in_padding), passed(s.rows, s.columns, s.out_padding);
+        reference_table().narrow(in.view(), rounded.view());
+        run(&Table::gather_rows_bf16, std::as_const(rounded).view(), std::span(std::as_const(index)), passed.view());
+        ASSERT_EQ(passed, want) << s;
     }
 }
 

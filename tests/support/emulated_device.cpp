@@ -352,6 +352,7 @@ constexpr Table queued_table = {
     .narrow = Queued<&Table::narrow>::call,
     .widen = Queued<&Table::widen>::call,
     .gather_rows_narrow = Queued<&Table::gather_rows_narrow>::call,
+    .gather_rows_bf16 = Queued<&Table::gather_rows_bf16>::call,
     .add_widened = Queued<&Table::add_widened>::call,
     .add_rows_widened = Queued<&Table::add_rows_widened>::call,
     .scale_rows = Queued<&Table::scale_rows>::call,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <fstream>
 
 namespace gnnplan::testing {
 namespace {
@@ -133,6 +134,35 @@ TEST(Plan, PinsAreKept) {
     EXPECT_EQ(orders["backward"], "DS");
     EXPECT_EQ(orders["id"], 9);
     EXPECT_EQ(pinned("--constant-input")["constant_input"], true);
+}
+
+// Messages are rounded where a slow link makes that faster, and only if it is allowed.
+TEST(Plan, MessagesAreRoundedBehindSlowLinksIfAsked) {
+    const Folder folder;
+    const auto machine = [&](double bytes_per_second) {
+        auto profile = gnnplan("machines show cpu-node --json").json();
+        profile["name"] = "a cluster";
+        profile["intra_node"]["bytes_per_second"] = bytes_per_second;
+        const std::string path = folder / "machine.json";
+        std::ofstream(path) << profile.dump();
+        return " --ranks-per-node 4 --machine " + path;
+    };
+    const auto wire = [&](double bytes_per_second, const std::string& flags) {
+        const auto configuration =
+            gnnplan("plan --graph ogbn-arxiv --ranks 4 --scheme rdm --json " + flags + machine(bytes_per_second))
+                .json()["configuration"];
+        EXPECT_EQ(configuration["exact"], !configuration.contains("wire"));
+        return configuration.value("wire", "fp32");
+    };
+    EXPECT_EQ(wire(3e7, "--wire bf16"), "bf16");
+    EXPECT_EQ(wire(3e7, ""), "fp32");
+    EXPECT_EQ(wire(3e7, "--wire fp32"), "fp32");
+    EXPECT_EQ(wire(1e11, "--wire bf16"), "fp32") << "ranks of one node";
+    EXPECT_THAT(gnnplan("plan --graph ogbn-arxiv --ranks 4 --wire bf16" + machine(1e11)).err,
+                HasSubstr("note: --wire has no effect"));
+    const auto refused = gnnplan("plan --graph ogbn-arxiv --model gat --ranks 4 --wire bf16");
+    EXPECT_EQ(refused.code, 64);
+    EXPECT_THAT(refused.err, HasSubstr("--wire bf16"));
 }
 
 // Rounding is never chosen unasked, and where nothing can be rounded the plan is exact and says so.

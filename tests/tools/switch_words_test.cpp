@@ -69,7 +69,8 @@ std::vector<Example> examples() {
         {"ring", with([](Configuration& c) { c.ring = true; })},
         {"nodes along x", with([](Configuration& c) { c.node_axis = NodeAxis::x; })},
         {"nodes along z", with([](Configuration& c) { c.node_axis = NodeAxis::z; })},
-        {"bf16", with([](Configuration& c) { c.bf16 = true; })},
+        {"bf16 operands", with([](Configuration& c) { c.bf16 = true; })},
+        {"bf16 messages", with([](Configuration& c) { c.wire = Wire::bfloat16; })},
         {"inexact", with([](Configuration& c) { c.bf16 = true; })},
         {"activations recomputed", with([](Configuration& c) { c.remade = remade_from_norms; })},
         {"layers recomputed at once", with([](Configuration& c) { c.remade = 2; })},
@@ -203,6 +204,7 @@ TEST(SwitchWords, FlagsAreNamedWithTheirValues) {
     EXPECT_EQ(named("overlap", 0), "--overlap off");
     EXPECT_EQ(named("factored_values", 1), "--values factored");
     EXPECT_EQ(named("bf16", 1), "--bf16");
+    EXPECT_EQ(named("wire", 1), "--wire bf16");
 }
 
 struct Keys {

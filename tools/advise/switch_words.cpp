@@ -376,7 +376,7 @@ SwitchWords bf16() {
     return {
         .key = "bf16",
         .value_of = value_at<&Configuration::bf16>,
-        .values = off_and_on({"bf16", "sparse products round their dense operand to bfloat16"}),
+        .values = off_and_on({"bf16 operands", "sparse products round their dense operand to bfloat16"}),
         .pin = pin_of<&SelectOptions::bf16>({
             .flag = "--bf16",
             .help =
@@ -385,6 +385,25 @@ SwitchWords bf16() {
             .no_effect = "with overlap or needed rows nothing is packed for the cache (--overlap off --exchange "
                          "panels)",
             .no_effect_on = "the chosen configuration",
+        }),
+    };
+}
+
+SwitchWords wire() {
+    return {
+        .key = "wire",
+        .value_of = value_at<&Configuration::wire>,
+        .values = {{"messages of fp32", "fp32"},
+                   {"bf16 messages",
+                    "bf16",
+                    {"bf16 messages", "what ranks send each other is rounded to bfloat16, once; sums stay fp32"}}},
+        .pin = pin_of<&SelectOptions::wire>({
+            .flag = "--wire",
+            .values = {{"fp32", 0}, {"bf16", 1}},
+            .help =
+                "Let messages between ranks carry bfloat16 where that is faster (bf16); sums stay fp32, results are "
+                "inexact. Default: fp32",
+            .no_effect = "on this machine messages of fp32 are as fast",
         }),
     };
 }
@@ -420,9 +439,9 @@ SwitchWords exactness() {
     };
 }
 
-constexpr std::array places_in_help = {"exchange", "overlap",     "factored_values", "attention", "scores",
-                                       "ring",     "permutation", "loss_rows",       "bf16",      "parts",
-                                       "cut_rule", "clones",      "constant_input",  "node_axis", "remade"};
+constexpr std::array places_in_help = {
+    "exchange", "overlap", "factored_values", "attention", "scores", "ring",           "permutation", "loss_rows",
+    "bf16",     "wire",    "parts",           "cut_rule",  "clones", "constant_input", "node_axis",   "remade"};
 
 }  // namespace
 
@@ -443,7 +462,7 @@ const std::vector<SwitchWords>& switch_words() {
                                                cut_rule(),       clones(),      delay(),       replicated_input(),
                                                constant_input(), column_loss(), loss_rows(),   factored_values(),
                                                scores(),         attention(),   ring(),        node_axis(),
-                                               bf16(),           recompute(),   exactness()};
+                                               bf16(),           wire(),        recompute(),   exactness()};
     return rows;
 }
 

@@ -54,6 +54,16 @@ bool RedistributeStep::across_groups(const Schedule& schedule) const {
     return between_spaces(schedule) || to_columns(schedule, *this);
 }
 
+bool RedistributeStep::can_narrow(const Schedule& schedule) const {
+    return tensor_of(schedule, in).dtype == DType::f32 && !to_columns(schedule, *this);
+}
+
+bool RedistributeStep::rounds_own(const Schedule& schedule) const {
+    const Grid& grid = schedule.grid;
+    const bool copies = grid.y > 1 && same_placement(tensor_of(schedule, out).layout, layout_f(), grid);
+    return wire == Wire::bfloat16 && copies && !same_placement(tensor_of(schedule, in).layout, layout_f(), grid);
+}
+
 void RedistributeStep::check(const StepCheck& step) const {
     step.written(out), step.distinct(in, out);
     step.with_role(in, {Role::transient, Role::cached, Role::features});
@@ -67,6 +77,7 @@ void RedistributeStep::check(const StepCheck& step) const {
     }
     step.require(dtype == step.at(out).dtype, "element types differ");
     step.require(dtype == DType::f32 || dtype == DType::bits, "only f32 and bits are redistributed");
+    step.require(dtype == DType::f32 || wire == Wire::fp32, "bits are not rounded");
     const bool columns = to_columns(step.schedule(), *this) && !between_spaces(step.schedule());
     const auto rests = [&](const auto& placed) {
         return placed(layout_c()) || placed(layout_r()) || placed(layout_f());
@@ -103,16 +114,18 @@ Message RedistributeStep::between(const Schedule& schedule, const GraphStats& /*
     const Tensor& source = tensor_of(schedule, in);
     if (!may_take(schedule, from, to)) return messages(from, to, 0, 0);
     const Block common = intersect(block_of(schedule, in, from), block_of(schedule, out, to));
-    return one_message(from, to, bytes_of(source.dtype, common.count()));
+    const bool bits = source.dtype == DType::bits;
+    return one_message(from, to, bits ? bytes_of(source.dtype, common.count()) : wire_bytes(wire, common.count()));
 }
 
-// Blocks that are not contiguous in the source or the target are packed.
+// Blocks that are not contiguous in the source or the target are packed, and all that are rounded.
 Staging RedistributeStep::staging(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
     Staging staging;
     const Tensor& tensor = tensor_of(schedule, in);
     const Block source = block_of(schedule, in, rank);
     const Block target = block_of(schedule, out, rank);
     const auto staged = [&](const Block& part, const Block& whole) {
+        if (wire == Wire::bfloat16) return wire_bytes(wire, part.count());
         const bool in_place = tensor.dtype != DType::bits && contiguous_in(part, whole);
         return in_place ? 0 : bytes_of(tensor.dtype, part.count());
     };
@@ -120,6 +133,7 @@ Staging RedistributeStep::staging(const Schedule& schedule, const GraphStats& /*
         staging.send_bytes += count * staged(intersect(source, block_of(schedule, out, peer)), source);
         staging.receive_bytes += count * staged(intersect(target, block_of(schedule, in, peer)), target);
     };
+    if (rounds_own(schedule)) staging.send_bytes += wire_bytes(wire, intersect(source, target).count());
     if (across_groups(schedule)) {
         for (const int peer : peers(schedule, rank)) {
             if (may_take(schedule, rank, peer)) add_peer(peer, 1);
@@ -134,13 +148,13 @@ Staging RedistributeStep::staging(const Schedule& schedule, const GraphStats& /*
 }
 
 RankWork RedistributeStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    return streamed(schedule, *this, rank, ElementwiseKind::copy, staging(schedule, graph, rank));
+    return streamed(schedule, *this, rank, ElementwiseKind::copy, staging(schedule, graph, rank), nullptr, wire);
 }
 
 Collective RedistributeStep::collective(const Schedule& schedule, int rank) const {
     const Tensor& tensor = tensor_of(schedule, in);
     const auto whole = [&](TensorId id) { return block_of(schedule, id, rank).columns.size() == tensor.columns; };
-    const bool strided = tensor.dtype == DType::f32 && !(whole(in) && whole(out));
+    const bool strided = tensor.dtype == DType::f32 && wire == Wire::fp32 && !(whole(in) && whole(out));
     return strided ? Collective::redistribution : Collective::none;
 }
 

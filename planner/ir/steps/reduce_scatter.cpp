@@ -16,6 +16,7 @@ void ReduceScatterStep::check(const StepCheck& step) const {
 std::vector<int> ReduceScatterStep::peers(const Schedule& schedule, int rank) const {
     const Grid& grid = schedule.grid;
     const Axis axis = partial_axis(tensor_of(schedule, in));
+    if (wire == Wire::bfloat16) return peers_along(grid, axis, rank);
     return ring_peers(grid.coordinate(rank, axis), grid.extent(axis),
                       [&](int position) { return grid.neighbour(rank, axis, position); });
 }
@@ -34,6 +35,10 @@ Message ReduceScatterStep::between(const Schedule& schedule, const GraphStats& /
     const int extent = schedule.grid.extent(axis);
     const int own = schedule.grid.coordinate(from, axis);
     const Block whole = block_of(schedule, in, from);
+    if (wire == Wire::bfloat16) {
+        const std::int64_t rows = balanced_block(whole.rows, schedule.grid.coordinate(to, axis), extent).size();
+        return one_message(from, to, wire_bytes(wire, rows * whole.columns.size()));
+    }
     const bool next = schedule.grid.neighbour(from, axis, (own + 1) % extent) == to;
     if (!next || whole.columns.empty()) return messages(from, to, 0, 0);
     const std::int64_t kept = balanced_block(whole.rows, own, extent).size();
@@ -42,16 +47,29 @@ Message ReduceScatterStep::between(const Schedule& schedule, const GraphStats& /
                     full - (kept > 0 ? 1 : 0));
 }
 
-// The largest block.
+// The largest block, or in bf16 one that is sent and one that arrives.
 Staging ReduceScatterStep::staging(const Schedule& schedule, const GraphStats& /*graph*/, int rank) const {
     const Tensor& tensor = tensor_of(schedule, in);
     const Block whole = block_of(schedule, in, rank);
-    const std::int64_t largest = balanced_block(whole.rows, 0, schedule.grid.extent(partial_axis(tensor))).size();
+    const Axis axis = partial_axis(tensor);
+    const std::int64_t largest = balanced_block(whole.rows, 0, schedule.grid.extent(axis)).size();
+    if (wire == Wire::bfloat16) {
+        const std::int64_t bytes = wire_bytes(wire, largest * whole.columns.size());
+        return {bytes, bytes};
+    }
     return {0, bytes_of(tensor.dtype, largest * whole.columns.size())};
 }
 
 RankWork ReduceScatterStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    return streamed(schedule, *this, rank, ElementwiseKind::copy, staging(schedule, graph, rank));
+    if (wire == Wire::fp32)
+        return streamed(schedule, *this, rank, ElementwiseKind::copy, staging(schedule, graph, rank));
+    RankWork work;
+    work.streamed_bytes = 2 * block_bytes(schedule, out, rank);  // its own summands
+    for (const int peer : peers(schedule, rank)) {
+        work.narrowed_bytes += rounded_bytes(between(schedule, graph, rank, peer).bytes);
+        work.widened_bytes += added_bytes(between(schedule, graph, peer, rank).bytes);
+    }
+    return work;
 }
 
 }  // namespace gnnplan

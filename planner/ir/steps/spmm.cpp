@@ -126,14 +126,15 @@ Message SpmmStep::between(const Schedule& schedule, const GraphStats& graph, int
         for (const TensorId in : column_operands) {
             const std::int64_t width = block_of(schedule, in, to).columns.size();
             if (width == 0) continue;
-            message.bytes += 4 * width * sent.rows, message.count += sent.messages;
+            message.bytes += wire_bytes(wire, width * sent.rows), message.count += sent.messages;
         }
     } else if (sends_rows && exchange != Exchange::none) {
         for (const TensorId in : column_operands) {
             const std::int64_t width = block_of(schedule, in, to).columns.size();
             for_pieces_between(grid, m, from, to, [&](const Piece& piece) {
                 if (piece.dense_root == from)
-                    message.add(4 * width * rows_sent(graph, m.matrix_on(grid, to), piece, own, exchange));
+                    message.add(
+                        wire_bytes(wire, width * rows_sent(graph, m.matrix_on(grid, to), piece, own, exchange)));
             });
         }
     } else if (!sends_rows && gathers_matrix(grid, m)) {
@@ -152,7 +153,7 @@ bool SpmmStep::depends_on_graph(const Schedule& schedule) const {
 
 Staging SpmmStep::staging(const Schedule& schedule, const GraphStats& graph, int rank) const {
     const SpmmBuffers buffers = spmm_buffers(schedule, *this, graph, rank);
-    return {buffers.packs * buffers.pack, buffers.received_bytes()};
+    return {buffers.packs * buffers.pack, buffers.bytes() - buffers.packs * buffers.pack};
 }
 
 namespace {
@@ -198,15 +199,23 @@ std::int64_t most_relayed(const Schedule& schedule, const Tensor& matrix, const 
 
 }  // namespace
 
+void add_rounded(const Schedule& schedule, const SpmmStep& step, int rank, SpmmBuffers& buffers) {
+    if (step.wire == Wire::fp32) return;
+    buffers.widened = aligned(2 * buffers.dense);
+    if (by_need(step.exchange)) return;
+    const Range rows = block_of(schedule, step.column_operands.front(), rank).rows;
+    buffers.own = aligned(step.travelling_bytes(schedule, rank) * rows.size());
+}
+
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank) {
     const Tensor& matrix = tensor_of(schedule, step.matrix);
-    const std::int64_t width = step.travelling_columns(schedule, rank);
+    const std::int64_t row_bytes = step.travelling_bytes(schedule, rank);
     const bool needed_rows = by_need(step.exchange);
     const auto own_rows = [&](int of) { return block_of(schedule, step.matrix, of).rows; };
     const auto dense_bytes = [&](int of, Range columns) {
-        return 4 * width *
-               (needed_rows ? graph.distinct_columns(matrix.matrix_on(schedule.grid, of), own_rows(of), columns)
-                            : columns.size());
+        return row_bytes * (needed_rows
+                                ? graph.distinct_columns(matrix.matrix_on(schedule.grid, of), own_rows(of), columns)
+                                : columns.size());
     };
     SpmmBuffers buffers;
     const PackedPanel packed = packed_panel(schedule, step, rank);
@@ -226,7 +235,8 @@ SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const G
         buffers.nonzeros = std::max(buffers.nonzeros, bytes);
     }
     if (step.exchange == Exchange::rows) buffers.pack = packed_rows(schedule, matrix, rank, dense_bytes);
-    if (step.exchange == Exchange::relayed_rows) buffers.pack = 4 * width * most_relayed(schedule, matrix, graph, rank);
+    if (step.exchange == Exchange::relayed_rows) buffers.pack = row_bytes * most_relayed(schedule, matrix, graph, rank);
+    add_rounded(schedule, step, rank, buffers);
     buffers.pack = aligned(buffers.pack);
     buffers.dense = aligned(buffers.dense);
     buffers.nonzeros = aligned(buffers.nonzeros);

@@ -132,6 +132,9 @@ void SpmmStep::check(const StepCheck& step) const {
     step.require(exchange != Exchange::relay || !deals_rows(m), "rows that are dealt over all ranks are not passed on");
     const bool gathers = gathers_rows(step.grid(), m) || gathers_matrix(step.grid(), m);
     step.require(gathers || !overlap, "there is nothing to overlap the product with");
+    step.require(can_narrow(step.schedule()) || wire == Wire::fp32,
+                 "only operands of sums travel in bf16: maxima are found again by equality, and attention weighs by "
+                 "small differences");
     step.require(can_round() || !bf16, "only sums round to bf16, and with overlap or needed rows no panel is packed");
 }
 

@@ -4,14 +4,16 @@
 #include <gnnplan/base/error.hpp>
 #include <gnnplan/ir/memory.hpp>
 #include <gnnplan/ir/schedule.hpp>
+#include <gnnplan/ir/wire.hpp>
 #include <gnnplan/ir/work.hpp>
 
 namespace gnnplan {
 
-// Reads every operand and writes every result, each byte once; each staged byte is written and read. `graph` counts the
+// Reads every operand and writes every result, each byte once; each staged byte is written and read, or made of floats
+// and made floats again. `graph` counts the
 // edges of steps that have values of edges; an adjacency is not read, except for where its rows begin.
 inline RankWork streamed(const Schedule& schedule, const Operation& step, int rank, ElementwiseKind stream,
-                         const Staging& staging = {}, const GraphStats* graph = nullptr) {
+                         const Staging& staging = {}, const GraphStats* graph = nullptr, Wire wire = Wire::fp32) {
     RankWork work;
     work.stream = stream;
     const Operands operands = operands_of(step);
@@ -25,7 +27,12 @@ inline RankWork streamed(const Schedule& schedule, const Operation& step, int ra
                                            : block_bytes(schedule, id, rank);
         }
     }
-    work.staged_bytes = 2 * (staging.send_bytes + staging.receive_bytes);
+    if (wire == Wire::bfloat16) {
+        work.narrowed_bytes = rounded_bytes(staging.send_bytes),
+        work.widened_bytes = rounded_bytes(staging.receive_bytes);
+    } else {
+        work.staged_bytes = 2 * (staging.send_bytes + staging.receive_bytes);
+    }
     return work;
 }
 

@@ -168,6 +168,23 @@ TEST(Switches, OthersAreThoseThatThereAre) {
                                                 "scores dealt_rows"}));
 }
 
+// Allowed beside fp32 where it is asked for and somebody is there to get messages.
+TEST(Switches, MessagesAreRoundedOnlyWhereThatIsAllowed) {
+    const SiteGraph gcn = model_of("gcn");
+    const auto wires = [&](std::optional<Wire> pin, const Grid& grid) {
+        Asked asked{gcn};
+        asked.pins.wire = pin;
+        std::set<Wire> found;
+        for (const Switches& each : lowered_switches(asked, {Sharing::replicated, grid}, false))
+            found.insert(each.wire);
+        return found;
+    };
+    EXPECT_EQ(wires({}, {1, 4, 1}), std::set{Wire::fp32});
+    EXPECT_EQ(wires(Wire::fp32, {1, 4, 1}), std::set{Wire::fp32});
+    EXPECT_EQ(wires(Wire::bfloat16, {1, 4, 1}), (std::set{Wire::fp32, Wire::bfloat16}));
+    EXPECT_EQ(wires(Wire::bfloat16, {1, 1, 1}), std::set{Wire::fp32});
+}
+
 TEST(Switches, PinsWithoutAUseAreRefused) {
     const auto refused = [](const SiteGraph& model, const auto& pin) -> std::string {
         Asked asked{model};
@@ -193,6 +210,10 @@ TEST(Switches, PinsWithoutAUseAreRefused) {
     EXPECT_EQ(refused(inference, [](Asked& a) { a.pins.loss_rows = false; }), "");
     EXPECT_NE(refused(gat, [](Asked& a) { a.pins.bf16 = true; }), "");
     EXPECT_EQ(refused(gcn, [](Asked& a) { a.pins.bf16 = true; }), "");
+    EXPECT_NE(refused(gat, [](Asked& a) { a.pins.wire = Wire::bfloat16; }), "") << "attention weighs by differences";
+    EXPECT_NE(refused(model_of("agnn"), [](Asked& a) { a.pins.wire = Wire::bfloat16; }), "");
+    EXPECT_EQ(refused(gat, [](Asked& a) { a.pins.wire = Wire::fp32; }), "");
+    EXPECT_EQ(refused(gcn, [](Asked& a) { a.pins.wire = Wire::bfloat16; }), "");
     EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.factored_values = a.edge_weights = true; }), "");
     EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.partition = a.in_shares = true; }), "");
     EXPECT_NE(refused(gcn, [](Asked& a) { a.pins.exchange = Exchange::none; }), "");

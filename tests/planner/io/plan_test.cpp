@@ -132,6 +132,29 @@ TEST(Plan, Bf16HasKeysWhereItIs) {
     EXPECT_THROW(validate(plan), Error) << "products round unsaid";
 }
 
+TEST(Plan, RoundedMessagesHaveKeysWhereTheyAre) {
+    EXPECT_FALSE(sample_json()["configuration"].contains("wire"));
+    Plan plan = sample_plan();
+    Candidate& candidate = plan.candidates[0];
+    candidate.configuration.wire = Wire::bfloat16;
+    EXPECT_THROW(validate(plan), Error) << "no message is rounded";
+    set_wire(candidate.schedule, Wire::bfloat16);
+    const std::string text = write_plan(plan);
+    const Plan read = read_plan(text, "plan.json");
+    EXPECT_EQ(write_plan(read), text);
+    EXPECT_EQ(read.candidates[0].configuration.wire, Wire::bfloat16);
+    EXPECT_FALSE(exact(read.candidates[0].configuration));
+    EXPECT_EQ(read.candidates[1].configuration.wire, Wire::fp32);
+    const auto rounded = [](const Candidate& of) {
+        return std::ranges::count_if(of.schedule.steps,
+                                     [](const Step& step) { return wire_of(step.operation) == Wire::bfloat16; });
+    };
+    EXPECT_GT(rounded(read.candidates[0]), 0);
+    EXPECT_EQ(rounded(read.candidates[1]), 0);
+    candidate.configuration.wire = Wire::fp32;
+    EXPECT_THROW(validate(plan), Error) << "messages are rounded unsaid";
+}
+
 // Ranks of the schedule are numbered as the configuration says, which has a key where that is not along y first.
 TEST(Plan, TheAxisWithinNodesHasAKeyWhereItIsAnother) {
     EXPECT_FALSE(sample_json()["configuration"].contains("node_axis"));

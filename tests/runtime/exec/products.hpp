@@ -24,6 +24,7 @@ struct ProductCase {
     int splits = 1;
     int ahead = 0;
     int ranks_per_node = 3;
+    Wire wire = Wire::fp32;
 
     // Whether the grid has rows, or anything, to exchange as said.
     bool switch_to(Exchange wanted, bool overlapped) {
@@ -36,13 +37,13 @@ struct ProductCase {
         return true;
     }
     std::string text() const {
-        return fmt::format("{} on {}: {}x{} times {} columns{}{}{}{}{}, {} splits, {} ahead", scheme, grid.text(), rows,
-                           columns, width, transposed ? ", transposed" : "", permuted ? ", permuted" : "",
+        return fmt::format("{} on {}: {}x{} times {} columns{}{}{}{}{}{}, {} splits, {} ahead", scheme, grid.text(),
+                           rows, columns, width, transposed ? ", transposed" : "", permuted ? ", permuted" : "",
                            by_need(exchange) ? ", needed rows" : "",
                            exchange == Exchange::relay || exchange == Exchange::relayed_rows
                                ? fmt::format(", relayed on {}", ranks_per_node)
                                : "",
-                           overlap ? ", overlap" : "", splits, ahead);
+                           overlap ? ", overlap" : "", wire == Wire::bfloat16 ? ", in bf16" : "", splits, ahead);
     }
 };
 
@@ -85,6 +86,7 @@ inline Schedule schedule_of(const ProductCase& product) {
     if (by_need(product.exchange))
         schedule.steps.push_back({"index", Phase::setup, RowRequestStep{matrix, false, relayed}});
     add_step(schedule, "spmm", SpmmStep{matrix, {operand}, {made}, product.exchange, product.overlap});
+    set_wire(schedule, product.wire);  // sums of parts keep all bits, in which they are compared
     if (!axis) return schedule;
     out = {Axes::parse("x" + split.text()), rest.columns, {}};
     const TensorId sum = add(schedule, "T.sum", Role::transient, DType::f32, product.rows, product.width, out);

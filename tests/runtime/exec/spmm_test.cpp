@@ -46,6 +46,7 @@ TEST_P(Spmm, IsTheDenseProductForEveryGridExchangeAndOverlap) {
                 if (!product.switch_to(exchange, overlap)) continue;
                 ++turn;
                 product.ranks_per_node = 2 + turn % 5;
+                product.wire = turn / 2 % 3 == 0 ? Wire::bfloat16 : Wire::fp32;  // which rounds none of these numbers
                 product.transposed = turn % 2 == 0;
                 product.width = turn % 3 == 0 ? 1 : 6;
                 product.permuted = turn % 5 < 2;
@@ -75,6 +76,7 @@ TEST_P(Spmm, OfPiecesIsTheDenseProductWithinItsBuffers) {
                 std::array{Exchange::panels, Exchange::rows, Exchange::relay, Exchange::relayed_rows}[turn / 3 % 4];
             if (!product.switch_to(exchange, turn % 3 > 0)) continue;
             product.ranks_per_node = 2 + turn % 4;
+            product.wire = turn / 2 % 2 == 0 ? Wire::bfloat16 : Wire::fp32;
             product.splits = splits;
             product.ahead = product.overlap ? turn % (splits + 1) : 0;
             product.transposed = turn % 5 < 2;

@@ -90,8 +90,8 @@ std::string keep(const Configuration& configuration, const SiteGraph& model) {
         out += comment("rows",
                        "Only the rows that the loss needs are computed: A's rows are the training vertices in "
                        "the last layer, their in-neighbours in the layer before, and so on.");
-    if (configuration.bf16)
-        out += comment("bf16", "The plan rounds products' dense operands to bfloat16; this does not.");
+    if (!exact(configuration) && !configuration.trains_apart())
+        out += comment("bf16", "The plan rounds operands of products, or messages, to bfloat16; this does not.");
     return out == "#\n" ? "" : out;
 }
 

@@ -50,6 +50,8 @@ struct Distribution {
     // Whether nonzeros are sent, and whether dense rows are: of groups, where they evaluate on the graph.
     bool sends_nonzeros() const { return sharing == Sharing::sharded && grid.y > 1; }
     bool sends_rows() const { return grid.x > 1; }
+    // Whether there is anybody to send anything to.
+    bool sends() const { return grid.size() > 1; }
     // Whether a product waits for anything that the next one's transfer could be hidden behind.
     bool can_overlap() const { return sends_rows() || sends_nonzeros(); }
     // Whether edges are dealt to parts of a vertex cut: to ranks that multiply together, or to groups that train apart.
@@ -92,7 +94,7 @@ inline bool rounds(const Configuration& configuration) { return configuration.bf
 
 // Whether the computation equals the serial one up to rounding: on the graph or, where the problem says so, on batches.
 inline bool exact(const Configuration& configuration) {
-    return !rounds(configuration) && !configuration.trains_apart();
+    return !rounds(configuration) && configuration.wire == Wire::fp32 && !configuration.trains_apart();
 }
 
 // Says that a run trains on other graphs than on the whole one in every epoch, for people; "" where it does not.

@@ -71,12 +71,15 @@ Staging staging_of(const Schedule& schedule, const Step& step, const GraphStats&
 
 // The staging of a product, aligned: of a distributed one `packs` buffers of packed rows, then `copies` buffers of
 // dense rows, `kept` more of those that are to be passed on, and `copies` buffers of nonzeros; with overlap,
-// Storage::pieces_ahead() pieces are on their way while one is multiplied. Then the packed rows of a panel.
+// Storage::pieces_ahead() pieces are on their way while one is multiplied. Then the packed rows of a panel, and where
+// rows travel in bf16 the rank's own rows, if they are sent as they lie, and the floats of one piece.
 struct SpmmBuffers {
     std::int64_t pack = 0;
     std::int64_t dense = 0;
     std::int64_t nonzeros = 0;
     std::int64_t panel = 0;
+    std::int64_t own = 0;
+    std::int64_t widened = 0;
     std::int64_t slice_columns = 0;  // of a panel's packed rows
     int packs = 1;
     int copies = 1;
@@ -84,8 +87,10 @@ struct SpmmBuffers {
 
     std::int64_t exchange_bytes() const { return (copies + kept) * dense + copies * nonzeros; }  // what others send
     std::int64_t received_bytes() const { return exchange_bytes() + panel; }
-    std::int64_t bytes() const { return packs * pack + received_bytes(); }
+    std::int64_t bytes() const { return packs * pack + received_bytes() + own + widened; }
 };
+// Adds what rows in bf16 need besides, given the largest piece that arrives.
+void add_rounded(const Schedule& schedule, const SpmmStep& step, int rank, SpmmBuffers& buffers);
 SpmmBuffers spmm_buffers(const Schedule& schedule, const SpmmStep& step, const GraphStats& graph, int rank);
 
 // Bytes of an adjacency's local sparse blocks, one for each piece that is stored here, and of its scales where values

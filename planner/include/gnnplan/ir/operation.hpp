@@ -50,6 +50,8 @@
 
 namespace gnnplan {
 
+struct Step;  // ir/schedule.hpp
+
 using Operation =
     std::variant<SpmmStep, RowRequestStep, ReduceScatterStep, GemmStep, RingGemmStep, RedistributeStep, WeightGradStep,
                  AllReduceStep, MapStep, HeadStep, EdgeStep, EdgeTransposeStep, EdgeGatherStep, SumRowsStep,
@@ -105,6 +107,14 @@ bool depends_on_graph(const Schedule& schedule, const Operation& operation);
 
 // How the messages of a step on `rank` are measured, with what is done to their bytes; plain ones, of most.
 Collective collective_of(const Schedule& schedule, const Operation& operation, int rank);
+
+// How elements travel in the step: as they are, in most.
+Wire wire_of(const Operation& operation);
+
+// Whether what the step sends may be rounded: not in setup, which is sent once, nor where the result is the user's.
+bool may_narrow(const Schedule& schedule, const Step& step);
+// Lets elements travel so in every step whose messages may be rounded.
+void set_wire(Schedule& schedule, Wire wire);
 
 // Whether the step moves rows out of a group of ranks along y, so that what a rank exchanges depends on where its
 // blocks lie; no, of most.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gnnplan/ir/cut_rule.hpp>
+#include <gnnplan/ir/wire.hpp>
 
 #include <compare>
 #include <cstdint>
@@ -83,6 +84,8 @@ struct Switches {
     CloneLoss clones = CloneLoss::none;  // groups of ranks train on parts of a cut with clones of vertices
     std::optional<int> delay = {};       // after how many epochs clones of a vertex get sums of each other's
 
+    Wire wire = Wire::fp32;  // in which messages carry elements of matrices, where they may be rounded
+
     // Whether groups train on parts of the graph in place of the whole one, without each other's sums in every product.
     bool trains_apart() const { return clones != CloneLoss::none && delay != 0; }
 
@@ -124,6 +127,7 @@ struct Switches {
         archive.optional("cut_rule", self.cut_rule, FeltBy{.candidates = false});
         archive.optional("clones", self.clones, FeltBy{.candidates = false});
         archive.optional("delay", self.delay, FeltBy{.candidates = false});
+        archive.optional("wire", self.wire, FeltBy{.loading = false, .candidates = false});
     }
 };
 
@@ -141,6 +145,7 @@ struct Pins {
     std::optional<CloneLoss> clones;           // groups of ranks train on clones, which nothing does unasked
     std::optional<int> delay;                  // of sums that clones get of each other's; unset: they get none
     std::optional<int> remade;                 // of how many layers at a time the forward pass is made again
+    std::optional<Wire> wire;                  // in which messages may carry elements: bf16 allows both
     std::optional<bool> ring;                  // whether dense products of an inference exchange tiles where they can
     bool bf16 = false;                         // dense operands of products rounded to bfloat16 where panels are packed
     bool partition = false;  // vertices numbered by a partitioner, where the graph is there to be partitioned
@@ -161,6 +166,7 @@ struct Pins {
         switches.factored_values = factored_values.value_or(false);
         switches.bf16 = bf16;
         switches.node_axis = node_axis.value_or(NodeAxis::y);
+        switches.wire = wire.value_or(Wire::fp32);
         switches.parts = partition ? x : 0;
         return switches.rounded_where_packed();
     }

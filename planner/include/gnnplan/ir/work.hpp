@@ -27,9 +27,17 @@ struct RankWork {
     std::int64_t streamed_bytes = 0;  // read and written by elementwise work, each byte of each operand once
     ElementwiseKind stream = ElementwiseKind::copy;  // what is done to them
     bool in_cache = false;                           // whether a product has just made them, where backends do that
-    std::int64_t staged_bytes = 0;  // written and read once more where messages are packed and unpacked; not those of
-                                    // needed rows, which are what is sent (ir/traffic.hpp)
+    std::int64_t staged_bytes = 0;    // written and read once more where messages are packed and unpacked; not those of
+                                      // needed rows, which are what is sent (ir/traffic.hpp)
+    std::int64_t narrowed_bytes = 0;  // read and written where floats become bfloat16 to be sent,
+    std::int64_t widened_bytes = 0;   // and where these become floats, or are added to some
 };
+
+// Read and written where so many bytes of bfloat16 are made of floats, or floats of them.
+constexpr std::int64_t rounded_bytes(std::int64_t bytes) { return 3 * bytes; }
+
+// The same where they are added to floats.
+constexpr std::int64_t added_bytes(std::int64_t bytes) { return 5 * bytes; }
 
 // `graph` answers in the schedule's numbering.
 RankWork work_of(const Schedule& schedule, const Step& step, const GraphStats& graph, int rank);

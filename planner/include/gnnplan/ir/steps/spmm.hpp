@@ -26,6 +26,8 @@ struct OperandKinds {
 // of the matrix, where it has them: they stay. A sum is partial over the axes that split the contraction side; other
 // programs want all of it on every rank. Wide operands and results have equally many columns.
 //
+// In bf16 rows that others hold arrive rounded, and become floats piece by piece.
+//
 // With `bf16` the rows that a panel meets are kept in cache as bfloat16, to which they are rounded: in sums only, not
 // with overlap, nor with needed rows, where nothing is packed.
 struct SpmmStep {
@@ -38,6 +40,7 @@ struct SpmmStep {
     Program program = Program::sum;
     std::vector<TensorId> row_operands = {};
     Attending attending = {};
+    Wire wire = Wire::fp32;  // of the rows of column operands
 
     static constexpr std::string_view kind = "spmm";
     static constexpr bool local = false;
@@ -63,6 +66,7 @@ struct SpmmStep {
         archive.value("exchange", self.exchange);
         archive.value("overlap", self.overlap);
         archive.optional("bf16", self.bf16);
+        archive.optional("wire", self.wire);
     }
     TensorId subject() const { return results.front(); }
     bool attends() const { return program == Program::attend || program == Program::attend_back; }
@@ -99,8 +103,15 @@ struct SpmmStep {
     std::int64_t local_heads(const Schedule& schedule, int rank) const;
     // Columns of all column operands together in the blocks of `rank`: of what travels.
     std::int64_t travelling_columns(const Schedule& schedule, int rank) const;
+    // Bytes of these columns of a row as it travels.
+    std::int64_t travelling_bytes(const Schedule& schedule, int rank) const {
+        return wire_bytes(wire, travelling_columns(schedule, rank));
+    }
     // Whether it packs panels in which its operand may be rounded to bf16.
     bool can_round() const { return program == Program::sum && packs_panels(exchange, overlap); }
+    // Whether its rows may travel in bf16: maxima are found again by equality, and attention weighs by small
+    // differences.
+    bool can_narrow(const Schedule&) const { return program == Program::sum && exchange != Exchange::none; }
     void check(const StepCheck& step) const;
     std::vector<int> peers(const Schedule& schedule, int rank) const;
     Message between(const Schedule& schedule, const GraphStats& graph, int from, int to) const;

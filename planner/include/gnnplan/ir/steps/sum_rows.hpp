@@ -1,14 +1,16 @@
 #pragma once
 
 #include <gnnplan/ir/steps/step.hpp>
+#include <gnnplan/ir/wire.hpp>
 
 namespace gnnplan {
 
 // out = the sum of `in` over the ranks along x, which have parts of a cut: each has summands of the rows in which its
 // part of `matrix` holds a nonzero, and sends each to the rank that owns the row. The owner adds them to its own, rank
-// after rank in an order that the grid decides. `in` is used up.
+// after rank in an order that the grid decides. `in` is used up. In bf16 each summand that is sent is rounded once.
 struct SumRowsStep {
     TensorId matrix, in, out;
+    Wire wire = Wire::fp32;
 
     static constexpr std::string_view kind = "sum_rows";
     static constexpr bool local = false;
@@ -17,8 +19,10 @@ struct SumRowsStep {
         archive.reads("matrix", self.matrix);
         archive.updates("in", self.in);
         archive.writes("out", self.out);
+        archive.optional("wire", self.wire);
     }
     TensorId subject() const { return out; }
+    bool can_narrow(const Schedule&) const { return true; }
     void check(const StepCheck& step) const;
     std::vector<int> peers(const Schedule& schedule, int rank) const;
     Message between(const Schedule& schedule, const GraphStats& graph, int from, int to) const;
