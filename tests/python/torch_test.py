@@ -40,6 +40,8 @@ GRAPHS = {
     "directed": "rmat --vertices 203 --nonzeros 2000 --features 13 --classes 4 --directed",
 }
 DROP = "--dropout 0.5"
+HEADS = "--model gat --attention-dropout 0.4 --heads"
+STORED = "--attention stored"
 CASES = {  # graph, ranks, flags of gnnplan plan
     "one rank": ("plain", 1, ""),
     "one rank, dropout": ("directed", 1, DROP),
@@ -109,10 +111,50 @@ CASES = {  # graph, ranks, flags of gnnplan plan
     "adamw": ("plain", 1, "--optimizer adamw"),
     "rmsprop": ("plain", 1, "--optimizer rmsprop"),
     "features by rows": ("plain", 2, "--feature-norm row --input-dropout 0.3"),
+    "gat, one rank, four heads": ("plain", 1, "--model gat --heads 4 --slope 0.1"),
+    "gat, heads averaged, residual": ("directed", 1, f"{HEADS} 9 --average-heads --residual {DROP}"),
+    "gat, 1d, panels": ("plain", 2, f"{HEADS} 2 --scheme 1d --exchange panels --loss-rows off"),
+    "gat, 1d, rows, dropout": ("directed", 3, f"{HEADS} 2 --scheme 1d --exchange rows {DROP}"),
+    "gat, 1d, overlap, rows of the loss":
+        ("plain", 4, f"{HEADS} 2 --scheme 1d --exchange panels --overlap on --loss-rows on"),
+    "gat, 1d, rows, overlap, shuffled, jk": ("directed", 4, f"{HEADS} 2 --scheme 1d --overlap on "
+                                             f"--exchange rows --permute on --jk concat {DROP}"),
+    "gat, 1d, relay": ("directed", 4, f"{HEADS} 2 --scheme 1d --exchange relay --overlap on"),
+    "gat, 1d, relayed rows": ("plain", 4, f"{HEADS} 2 --scheme 1d --exchange relayed-rows {DROP}"),
+    "gat, 1x2, heads whole": ("plain", 2, f"{HEADS} 4 --output-heads 2 --scheme rdm --grid 1x2 {DROP}"),
+    "gat, 1x3, heads cut": ("directed", 3, f"{HEADS} 2 --scheme rdm --grid 1x3 {DROP}"),
+    "gat, 2x2, heads whole": ("directed", 4, f"{HEADS} 2 --scheme rdm --grid 2x2 --layers 3 {DROP}"),
+    "gat, 2x2, rows, heads cut": ("plain", 4, "--model gat --scheme rdm --grid 2x2 --exchange rows"),
+    "gat, 2x2, layer norm": ("plain", 4, f"{HEADS} 4 --scheme rdm --grid 2x2 --norm layer"),
+    "gat, batch norm": ("directed", 3, f"{HEADS} 2 --norm batch --residual linear"),
+    "gat, 2d 2x2": ("directed", 4, f"{HEADS} 2 --scheme 2d --grid 2x2 --exchange rows {DROP}"),
+    "gat, 2d 1x3, overlap": ("plain", 3, f"{HEADS} 2 --scheme 2d --grid 1x3 --overlap on"),
+    "gat, stored, one rank": ("plain", 1, f"{HEADS} 2 {STORED}"),
+    "gat, stored, 1d, rows": ("directed", 3, f"{HEADS} 2 {STORED} --scheme 1d --exchange rows"),
+    "gat, stored, 1d, overlap":
+        ("plain", 4, f"{HEADS} 2 {STORED} --scheme 1d --exchange panels --overlap on"),
+    "gat, stored, 2x2, heads whole": ("directed", 4, f"{HEADS} 4 {STORED} --scheme rdm --grid 2x2"),
+    "gat, stored, 1x3, heads cut": ("plain", 3, f"{HEADS} 2 {STORED} --scheme rdm --grid 1x3"),
+    "gat, stored, 2x2, heads cut": ("directed", 4, f"--model gat {STORED} --scheme rdm --grid 2x2"),
+    "gat, layers made again": ("plain", 2, f"{HEADS} 2 --layers 4 --recompute 2 {DROP}"),
+    "agnn": ("plain", 1, f"--model agnn --layers 3 {DROP}"),
+    "agnn, 1d, panels, overlap":
+        ("directed", 3, "--model agnn --layers 3 --scheme 1d --exchange panels --overlap on"),
+    "agnn, 1d, rows, rows of the loss":
+        ("plain", 4, f"--model agnn --scheme 1d --exchange rows --loss-rows on {DROP}"),
+    "agnn, 1d, relay": ("directed", 4, "--model agnn --scheme 1d --exchange relay"),
+    "agnn, 1x3, columns": ("directed", 3, "--model agnn --scheme rdm --grid 1x3 --scores columns"),
+    "agnn, 2x2, columns":
+        ("plain", 4, f"--model agnn --layers 3 --scheme rdm --grid 2x2 --scores columns {DROP}"),
+    "agnn, 2x2, whole rows": ("directed", 4, "--model agnn --scheme rdm --grid 2x2 "
+                              f"--scores whole-rows --exchange panels --overlap on {DROP}"),
+    "agnn, 1x2, dealt rows": ("plain", 2, "--model agnn --scheme rdm --grid 1x2 --scores dealt-rows"),
+    "agnn, 2x2, dealt rows": ("directed", 4, "--model agnn --layers 3 --scheme rdm --grid 2x2 "
+                              f"--scores dealt-rows --exchange rows --permute on {DROP}"),
+    "agnn, 2x2, dealt rows, panels": ("plain", 4, "--model agnn --scheme rdm --grid 2x2 "
+                                      "--scores dealt-rows --exchange panels --loss-rows off"),
 }
 REFUSED = {  # flags, and what the sentence names
-    "gat": ("--model gat", "gat"),
-    "agnn": ("--model agnn", "agnn"),
     "a partition": ("--partition --scheme 1d --ranks 2 --loss-rows off --exchange rows", "parts"),
     "a cut": ("--scheme cut --cut cover --partition --ranks 2", "cover"),
     "groups": ("--inexact 0c --ranks 2", "clones"),

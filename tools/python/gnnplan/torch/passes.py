@@ -77,7 +77,7 @@ class Passes:
                 last[name] = step.name
         done = {}
         for name, step in last.items():
-            if self.plan.tensors[name].role == "transient" and name not in self.results:
+            if self.plan.tensors[name].role in ("transient", "edges", "summands") and name not in self.results:
                 done.setdefault(step, []).append(name)
         return done
 

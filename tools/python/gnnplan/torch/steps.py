@@ -2,7 +2,9 @@
 
 from . import dense, maps
 from .areas import rank_sum
+from .edges import OPERATIONS as EDGE_OPERATIONS, edge, reorder
 from .errors import refuse
+from .heads import OPERATIONS as HEAD_OPERATIONS, head
 from .loss import loss, score
 from .norms import batch_norm, norm
 from .product import index, spmm
@@ -15,6 +17,7 @@ RUN = {
     "weight_grad": dense.weight_grad, "all_reduce": dense.all_reduce,
     "reduce_scatter": dense.reduce_scatter, "update": dense.update, "loss": loss, "score": score,
     "rank_sum": rank_sum, "sum_rows": sum_rows, "norm": norm, "batch_norm": batch_norm,
+    "head": head, "edge": edge, "edge_transpose": reorder, "edge_gather": reorder,
     "map": lambda step, rank: maps.OPERATIONS[step["op"]](step, rank),
 }
 RULES = {"adam", "adamw", "sgd", "momentum", "rmsprop"}
@@ -43,7 +46,7 @@ def check(plan):
 
 
 def check_tensor(tensor):
-    if tensor.role in ("edges", "in_flight", "counts_as"):
+    if tensor.role in ("in_flight", "counts_as"):
         refuse(f"Tensor {tensor.name} (role {tensor.role})")
     if tensor.sample:
         refuse(f"Tensor {tensor.name} with drawn edges (sample)")
@@ -55,6 +58,9 @@ def check_step(step, model):
         refuse(f"{of} (kind {step.kind})")
     if step.kind == "map" and step["op"] not in maps.OPERATIONS:
         refuse(f"{of} (map {step['op']})")
+    for kind, operations in (("head", HEAD_OPERATIONS), ("edge", EDGE_OPERATIONS)):
+        if step.kind == kind and step["op"] not in operations:
+            refuse(f"{of} ({kind} {step['op']})")
     if step.kind == "spmm":
         if step["program"] not in PROGRAMS:
             refuse(f"{of} (program {step['program']})")
