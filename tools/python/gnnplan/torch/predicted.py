@@ -1,6 +1,6 @@
 """The bytes that each rank sends in each step, as docs/cost-model.md counts them."""
 
-from . import edges
+from . import edges, ring
 from .grid import balanced, size
 from .loss import column_parallel
 from .pieces import matrix_rows
@@ -16,8 +16,8 @@ BYTES = {"f32": 4, "f64": 8}
 def bytes_of(plan, graph):
     """By the name of a step, what each rank sends."""
     predict = {"spmm": spmm, "index": index, "redistribute": redistribute, "loss": loss,
-               "sum_rows": sum_rows, "edge_transpose": reorder, "edge_gather": reorder,
-               "all_reduce": all_reduce, "reduce_scatter": reduce_scatter}
+               "sum_rows": sum_rows, "ring_gemm": ring_gemm, "edge_transpose": reorder,
+               "edge_gather": reorder, "all_reduce": all_reduce, "reduce_scatter": reduce_scatter}
     found = {}
     for step in plan.steps:
         sent = [0] * plan.ranks
@@ -62,6 +62,11 @@ def sum_rows(plan, graph, step, sent):
     for rank in range(plan.ranks):
         width = size(plan.grid.block(plan.tensors[step["out"]], rank)[1])
         sent[rank] += sent_by(plan, graph, step, rank, width)
+
+
+def ring_gemm(plan, graph, step, sent):
+    for rank in range(plan.ranks):
+        sent[rank] += ring.sent_by(plan, step, rank)
 
 
 def reorder(plan, graph, step, sent):

@@ -10,10 +10,11 @@ from .norms import batch_norm, norm
 from .product import index, spmm
 from .programs import PROGRAMS
 from .redistribute import redistribute
+from .ring import ring_gemm
 from .summands import sum_rows
 
 RUN = {
-    "spmm": spmm, "index": index, "gemm": dense.gemm, "redistribute": redistribute,
+    "spmm": spmm, "index": index, "gemm": dense.gemm, "ring_gemm": ring_gemm, "redistribute": redistribute,
     "weight_grad": dense.weight_grad, "all_reduce": dense.all_reduce,
     "reduce_scatter": dense.reduce_scatter, "update": dense.update, "loss": loss, "score": score,
     "rank_sum": rank_sum, "sum_rows": sum_rows, "norm": norm, "batch_norm": batch_norm,
@@ -27,8 +28,8 @@ EXCHANGES = {"none", "panels", "rows", "relay", "relayed_rows"}
 def check(plan):
     """Refuses, before training, whatever a plan has that this module has not."""
     problem, numbering = plan.problem, plan.numbering
-    if problem.get("task", "train") != "train":
-        refuse("Inference (task infer)")
+    if problem.get("fanout"):
+        refuse("An inference that draws neighbours (fanout)")
     if problem.get("batches"):
         refuse("Training on batches (batches)")
     if numbering.get("clones") or plan.configuration.get("groups"):
