@@ -29,7 +29,10 @@ try:
     import numpy
     import torch
     from gnnplan import safetensors
+    from gnnplan._errors import Error
     from gnnplan.torch import __main__ as program, passes
+    from gnnplan.torch.plan import Step
+    from gnnplan.torch.steps import check_step
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
@@ -112,6 +115,9 @@ CASES = {  # graph, ranks, flags of gnnplan plan
     "adamw": ("plain", 1, "--optimizer adamw"),
     "rmsprop": ("plain", 1, "--optimizer rmsprop"),
     "features by rows": ("plain", 2, "--feature-norm row --input-dropout 0.3"),
+    "bf16, 1d": ("plain", 2, "--bf16 --scheme 1d --exchange panels --layers 3"),
+    "bf16, 2x2, dropout": ("directed", 4, "--bf16 --model sage --scheme rdm --grid 2x2 "
+                            f"--exchange panels --overlap off {DROP}"),
     "gat, one rank, four heads": ("plain", 1, "--model gat --heads 4 --slope 0.1"),
     "gat, heads averaged, residual": ("directed", 1, f"{HEADS} 9 --average-heads --residual {DROP}"),
     "gat, 1d, panels": ("plain", 2, f"{HEADS} 2 --scheme 1d --exchange panels --loss-rows off"),
@@ -171,7 +177,6 @@ REFUSED = {  # flags, and what the sentence names
     "a partition": ("--partition --scheme 1d --ranks 2 --loss-rows off --exchange rows", "parts"),
     "a cut": ("--scheme cut --cut cover --partition --ranks 2", "cover"),
     "groups": ("--inexact 0c --ranks 2", "clones"),
-    "bf16": ("--bf16", "bf16"),
     "drawn neighbours": ("--task infer --fanout 3", "fanout"),
 }
 
@@ -387,6 +392,17 @@ class TorchTest(unittest.TestCase):
                 file.write(text.replace(old, new))
             self.assertNotEqual(text.replace(old, new), text)
             self.assertEqual(self.refused(self.path("edited.json")), 65)
+
+    def test_steps_of_other_kinds(self):
+        """A step that the module does not have is named."""
+        others = {"kind": "sync_rows"}, {"kind": "map", "op": "halve"}, {"kind": "head", "op": "halve"}, \
+            {"kind": "edge", "op": "halve"}, {"kind": "spmm", "program": "median"}, \
+            {"kind": "spmm", "exchange": "pigeons"}, {"kind": "update", "rule": "guess"}
+        for keys in others:
+            step = Step({"name": "forward.1.it", "phase": "epoch", **keys})
+            with self.assertRaisesRegex(Error, f"Step forward.1.it of gcn .*{list(keys.values())[-1]}") as caught:
+                check_step(step, "gcn")
+            self.assertEqual(caught.exception.code, 69)
 
     def test_refusals(self):
         for name, (flags, word) in REFUSED.items():

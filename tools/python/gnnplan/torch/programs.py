@@ -8,15 +8,17 @@ from .attention import Attend, AttendBack, Dot, EdgeSum
 
 
 class Sum:
-    """out = M in."""
+    """out = M in; with bf16 the elements of `in` are rounded to bfloat16, and sums are of floats."""
 
     def __init__(self, step, rank):
+        self.rounds = step["bf16"]
         self.operands = step["column_operands"] or [step["in"]]
         name = step["out"] or step["results"][0]
         self.out = rank.zeros(rank.tensor(name))
 
     def take(self, block, operands, at):
-        self.out += block.times(operands[0])
+        dense = operands[0].bfloat16().float() if self.rounds else operands[0]
+        self.out += block.times(dense)
 
     def finish(self):
         pass

@@ -67,8 +67,6 @@ def check_step(step, model):
             refuse(f"{of} (program {step['program']})")
         if step["exchange"] not in EXCHANGES:
             refuse(f"{of} (exchange {step['exchange']})")
-        if step["bf16"]:
-            refuse(f"{of} (switch bf16)")
     if step.kind == "update" and step["rule"] not in RULES:
         refuse(f"{of} (optimiser {step['rule']})")
     if step.kind == "loss" and step["weights"]:
