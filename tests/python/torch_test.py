@@ -28,7 +28,11 @@ sys.path.insert(0, str(PACKAGE))
 try:
     import numpy
     import torch
+    from gnnplan import safetensors
+    from gnnplan._errors import Error
     from gnnplan.torch import __main__ as program, passes
+    from gnnplan.torch.plan import Step
+    from gnnplan.torch.steps import check_step
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
@@ -40,6 +44,8 @@ GRAPHS = {
     "directed": "rmat --vertices 203 --nonzeros 2000 --features 13 --classes 4 --directed",
 }
 DROP = "--dropout 0.5"
+HEADS = "--model gat --attention-dropout 0.4 --heads"
+STORED = "--attention stored"
 CASES = {  # graph, ranks, flags of gnnplan plan
     "one rank": ("plain", 1, ""),
     "one rank, dropout": ("directed", 1, DROP),
@@ -109,15 +115,69 @@ CASES = {  # graph, ranks, flags of gnnplan plan
     "adamw": ("plain", 1, "--optimizer adamw"),
     "rmsprop": ("plain", 1, "--optimizer rmsprop"),
     "features by rows": ("plain", 2, "--feature-norm row --input-dropout 0.3"),
+    "bf16, 1d": ("plain", 2, "--bf16 --scheme 1d --exchange panels --layers 3"),
+    "bf16, 2x2, dropout": ("directed", 4, "--bf16 --model sage --scheme rdm --grid 2x2 "
+                            f"--exchange panels --overlap off {DROP}"),
+    "gat, one rank, four heads": ("plain", 1, "--model gat --heads 4 --slope 0.1"),
+    "gat, heads averaged, residual": ("directed", 1, f"{HEADS} 9 --average-heads --residual {DROP}"),
+    "gat, 1d, panels": ("plain", 2, f"{HEADS} 2 --scheme 1d --exchange panels --loss-rows off"),
+    "gat, 1d, rows, dropout": ("directed", 3, f"{HEADS} 2 --scheme 1d --exchange rows {DROP}"),
+    "gat, 1d, overlap, rows of the loss":
+        ("plain", 4, f"{HEADS} 2 --scheme 1d --exchange panels --overlap on --loss-rows on"),
+    "gat, 1d, rows, overlap, shuffled, jk": ("directed", 4, f"{HEADS} 2 --scheme 1d --overlap on "
+                                             f"--exchange rows --permute on --jk concat {DROP}"),
+    "gat, 1d, relay": ("directed", 4, f"{HEADS} 2 --scheme 1d --exchange relay --overlap on"),
+    "gat, 1d, relayed rows": ("plain", 4, f"{HEADS} 2 --scheme 1d --exchange relayed-rows {DROP}"),
+    "gat, 1x2, heads whole": ("plain", 2, f"{HEADS} 4 --output-heads 2 --scheme rdm --grid 1x2 {DROP}"),
+    "gat, 1x3, heads cut": ("directed", 3, f"{HEADS} 2 --scheme rdm --grid 1x3 {DROP}"),
+    "gat, 2x2, heads whole": ("directed", 4, f"{HEADS} 2 --scheme rdm --grid 2x2 --layers 3 {DROP}"),
+    "gat, 2x2, rows, heads cut": ("plain", 4, "--model gat --scheme rdm --grid 2x2 --exchange rows"),
+    "gat, 2x2, layer norm": ("plain", 4, f"{HEADS} 4 --scheme rdm --grid 2x2 --norm layer"),
+    "gat, batch norm": ("directed", 3, f"{HEADS} 2 --norm batch --residual linear"),
+    "gat, 2d 2x2": ("directed", 4, f"{HEADS} 2 --scheme 2d --grid 2x2 --exchange rows {DROP}"),
+    "gat, 2d 1x3, overlap": ("plain", 3, f"{HEADS} 2 --scheme 2d --grid 1x3 --overlap on"),
+    "gat, stored, one rank": ("plain", 1, f"{HEADS} 2 {STORED}"),
+    "gat, stored, 1d, rows": ("directed", 3, f"{HEADS} 2 {STORED} --scheme 1d --exchange rows"),
+    "gat, stored, 1d, overlap":
+        ("plain", 4, f"{HEADS} 2 {STORED} --scheme 1d --exchange panels --overlap on"),
+    "gat, stored, 2x2, heads whole": ("directed", 4, f"{HEADS} 4 {STORED} --scheme rdm --grid 2x2"),
+    "gat, stored, 1x3, heads cut": ("plain", 3, f"{HEADS} 2 {STORED} --scheme rdm --grid 1x3"),
+    "gat, stored, 2x2, heads cut": ("directed", 4, f"--model gat {STORED} --scheme rdm --grid 2x2"),
+    "gat, layers made again": ("plain", 2, f"{HEADS} 2 --layers 4 --recompute 2 {DROP}"),
+    "agnn": ("plain", 1, f"--model agnn --layers 3 {DROP}"),
+    "agnn, 1d, panels, overlap":
+        ("directed", 3, "--model agnn --layers 3 --scheme 1d --exchange panels --overlap on"),
+    "agnn, 1d, rows, rows of the loss":
+        ("plain", 4, f"--model agnn --scheme 1d --exchange rows --loss-rows on {DROP}"),
+    "agnn, 1d, relay": ("directed", 4, "--model agnn --scheme 1d --exchange relay"),
+    "agnn, 1x3, columns": ("directed", 3, "--model agnn --scheme rdm --grid 1x3 --scores columns"),
+    "agnn, 2x2, columns":
+        ("plain", 4, f"--model agnn --layers 3 --scheme rdm --grid 2x2 --scores columns {DROP}"),
+    "agnn, 2x2, whole rows": ("directed", 4, "--model agnn --scheme rdm --grid 2x2 "
+                              f"--scores whole-rows --exchange panels --overlap on {DROP}"),
+    "agnn, 1x2, dealt rows": ("plain", 2, "--model agnn --scheme rdm --grid 1x2 --scores dealt-rows"),
+    "agnn, 2x2, dealt rows": ("directed", 4, "--model agnn --layers 3 --scheme rdm --grid 2x2 "
+                              f"--scores dealt-rows --exchange rows --permute on {DROP}"),
+    "agnn, 2x2, dealt rows, panels": ("plain", 4, "--model agnn --scheme rdm --grid 2x2 "
+                                      "--scores dealt-rows --exchange panels --loss-rows off"),
+}
+INFERENCES = {  # graph, ranks, flags of the model, flags of the inference alone
+    "one rank": ("plain", 1, "", ""),
+    "rdm 2x2, ring": ("directed", 4, "--layers 3 --bias", "--scheme rdm --grid 2x2 --ring on"),
+    "rdm 1x3, ring": ("plain", 3, "--layers 3", "--scheme rdm --grid 1x3 --ring on"),
+    "1d, rows, overlap": ("plain", 3, "--residual", "--scheme 1d --exchange rows --overlap on"),
+    "shuffled": ("directed", 2, "--model sage", "--permute on"),
+    "batch norm": ("directed", 4, "--norm batch", "--scheme rdm --grid 2x2"),
+    "gat": ("plain", 3, f"{HEADS} 2", "--scheme rdm --grid 1x3"),
+    "agnn": ("directed", 4, "--model agnn", "--scheme rdm --grid 2x2 --scores dealt-rows"),
+    "several labels": ("masked", 2, "--model gin", "--scheme 1d"),
+    "cut": ("plain", 2, "", "--scheme cut --cut libra --load whole"),
 }
 REFUSED = {  # flags, and what the sentence names
-    "gat": ("--model gat", "gat"),
-    "agnn": ("--model agnn", "agnn"),
     "a partition": ("--partition --scheme 1d --ranks 2 --loss-rows off --exchange rows", "parts"),
     "a cut": ("--scheme cut --cut cover --partition --ranks 2", "cover"),
     "groups": ("--inexact 0c --ranks 2", "clones"),
-    "bf16": ("--bf16", "bf16"),
-    "inference": ("--task infer", "infer"),
+    "drawn neighbours": ("--task infer --fanout 3", "fanout"),
 }
 
 
@@ -181,6 +241,21 @@ class TorchTest(unittest.TestCase):
         with open(report, encoding="utf-8") as file:
             return json.load(file)
 
+    def infer(self, plan, graph, weights):
+        """The reports of gnnplan.torch and of gnnrun, and the logits of both."""
+        reports, logits = [self.path("1.json"), self.path("2.json")], [self.path("1.npy"), self.path("2.npy")]
+        options = ["--data", self.path(f"{graph}.npz"), "--load-weights", weights]
+        code = program.main([plan, *options, "--local", "-q", "--report", reports[0], "--save-logits", logits[0]])
+        self.assertEqual(code, 0)
+        ran = run(self.bin / "gnnrun", plan, *options, "--in-process", "--threads", 1, "--report", reports[1],
+                  "--save-logits", logits[1])
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        found = []
+        for path in reports:
+            with open(path, encoding="utf-8") as file:
+                found.append(json.load(file))
+        return found, [numpy.load(path) for path in logits]
+
     def gnnrun(self, plan, graph, *flags):
         report = self.path("gnnrun.json")
         ran = run(self.bin / "gnnrun", plan, "--data", self.path(f"{graph}.npz"), "--in-process",
@@ -201,18 +276,66 @@ class TorchTest(unittest.TestCase):
             self.assertAlmostEqual(last[key], of_gnnrun[key], delta=0.02)
         wanted = of_gnnrun["valid_loss"]
         self.assertAlmostEqual(last["valid_loss"], wanted, delta=1e-4 * max(1, wanted))
+        self.compare_bytes(ours, theirs)
+        TorchTest.compared += 1
+
+    def compare_bytes(self, ours, theirs):
         for phase in ("setup", "steps", "evaluation"):
             known = {step["name"]: step for step in theirs[phase]}
-            for step in ours[phase]:
+            for step in ours.get(phase, []):
                 for key in ("predicted_bytes_by_rank", "counted_bytes_by_rank"):
                     self.assertEqual(step[key], known[step["name"]][key], step["name"])
-        TorchTest.compared += 1
 
     def test_plans(self):
         for name, (graph, ranks, flags) in CASES.items():
             with self.subTest(name):
                 plan = self.plan(graph, f"--ranks {ranks} {flags}")
                 self.compare(self.train(plan, graph), self.gnnrun(plan, graph))
+
+    def test_inference(self):
+        for name, (graph, ranks, model, flags) in INFERENCES.items():
+            with self.subTest(name):
+                weights = self.path("weights")
+                self.gnnrun(self.plan(graph, model), graph, "--save-weights", weights)
+                model = model.replace("--attention-dropout 0.4", "")
+                plan = self.plan(graph, f"--task infer --ranks {ranks} {model} {flags}")
+                (ours, theirs), (mine, others) = self.infer(plan, graph, weights)
+                self.assertLess(numpy.abs(mine - others).max(), 1e-5 * numpy.abs(others).max())
+                self.compare_bytes(ours, theirs)
+                key = "f1" if graph == "masked" else "accuracies"
+                self.assertEqual(set(ours[key]), {"train", "valid", "test"})
+                for subset, share in ours[key].items():
+                    self.assertAlmostEqual(share, theirs[key][subset], delta=0.02)
+
+    def test_inference_without_labels(self):
+        with numpy.load(self.path("plain.npz")) as file:
+            arrays = {name: file[name] for name in ("edge_index", "x")}
+        numpy.savez(self.path("bare.npz"), **arrays)
+        weights, flags = self.path("weights"), "--task infer --classes 5 --ranks 2"
+        self.gnnrun(self.plan("plain", ""), "plain", "--save-weights", weights)
+        (ours, _), (mine, others) = self.infer(self.plan("bare", flags), "bare", weights)
+        self.assertLess(numpy.abs(mine - others).max(), 1e-5 * numpy.abs(others).max())
+        self.assertNotIn("accuracies", ours)
+
+    def test_logits_that_are_not_finite(self):
+        """They are not written."""
+        weights, logits = self.path("weights"), self.path("none.npy")
+        self.gnnrun(self.plan("plain", ""), "plain", "--save-weights", weights)
+        spoilt = safetensors.load(weights)
+        spoilt["layers.1.weight"][0] = numpy.inf
+        safetensors.save(spoilt, weights)
+        plan = self.plan("plain", "--task infer --ranks 1")
+        self.assertEqual(self.refused(plan, "--load-weights", weights, "--save-logits", logits), 69)
+        self.assertIn("not finite", self.said.getvalue())
+        self.assertFalse(os.path.exists(logits))
+
+    def test_options_of_the_other_task(self):
+        plan = self.plan("plain", "--task infer")
+        for flags, word in (["--epochs", "2"], "training"), (["--save-logits", "x.npy"], "--load-weights"):
+            self.assertEqual(self.refused(plan, *flags), 64)
+            self.assertIn(word, self.said.getvalue())
+        self.assertEqual(self.refused(self.plan("plain", ""), "--save-logits", "x.npy"), 64)
+        self.assertIn("--task infer", self.said.getvalue())
 
     def test_torchrun(self):
         if torch.__version__.startswith("1.13") and sys.version_info >= (3, 11):
@@ -269,6 +392,17 @@ class TorchTest(unittest.TestCase):
                 file.write(text.replace(old, new))
             self.assertNotEqual(text.replace(old, new), text)
             self.assertEqual(self.refused(self.path("edited.json")), 65)
+
+    def test_steps_of_other_kinds(self):
+        """A step that the module does not have is named."""
+        others = {"kind": "sync_rows"}, {"kind": "map", "op": "halve"}, {"kind": "head", "op": "halve"}, \
+            {"kind": "edge", "op": "halve"}, {"kind": "spmm", "program": "median"}, \
+            {"kind": "spmm", "exchange": "pigeons"}, {"kind": "update", "rule": "guess"}
+        for keys in others:
+            step = Step({"name": "forward.1.it", "phase": "epoch", **keys})
+            with self.assertRaisesRegex(Error, f"Step forward.1.it of gcn .*{list(keys.values())[-1]}") as caught:
+                check_step(step, "gcn")
+            self.assertEqual(caught.exception.code, 69)
 
     def test_refusals(self):
         for name, (flags, word) in REFUSED.items():

@@ -18,7 +18,8 @@ class Data:
 
     def __init__(self, path, plan):
         found = arrays(path)
-        need = [name for name in ("edge_index", "x", "y") if name not in found]
+        wanted = ("edge_index", "x") if plan.infers else ("edge_index", "x", "y")
+        need = [name for name in wanted if name not in found]
         if need:
             refuse(f"generated data ({path} has no {', '.join(need)})")
         self.vertices = int(numpy.ravel(found.get("num_nodes", len(found["x"])))[0])
@@ -29,8 +30,7 @@ class Data:
                 raise make(MISMATCH, f"{path} has no edge_weight, which the plan uses: make "
                            "the plan without --edge-weights, or give other data")
             self.weights = found["edge_weight"].reshape(-1).astype(numpy.float32)
-        several = plan.model.get("loss", "softmax") != "softmax"
-        self.labels = labels_of(found["y"], several)
+        self.labels = labels_in(found, plan)
         self.subset = subset_of(found, self.vertices, plan.graph["split"])
         self._features = found["x"]
         self.row_norm = plan.run.get("feature_norm") == "row"
@@ -45,12 +45,13 @@ class Data:
                        "make another plan")
         if self.edges.size and not 0 <= self.edges.min() <= self.edges.max() < self.vertices:
             raise make(DATA, f"{path}: edge_index has ids beyond its {self.vertices} vertices")
+        if not plan.infers:
+            self._check_labels(path, plan.classes())
+
+    def _check_labels(self, path, classes):
         if not self.counted(TRAIN):
             raise make(DATA, f"{path}: the split has no training vertices with labels, and a "
                        "loss needs at least one")
-        self._check_labels(path, plan.classes())
-
-    def _check_labels(self, path, classes):
         if self.labels.ndim == 2:
             if self.labels.shape[1] != classes:
                 raise make(MISMATCH, f"{path} has {self.labels.shape[1]} labels a vertex, and "
@@ -79,7 +80,7 @@ class Data:
 
     def counted(self, which):
         """How many known labels a subset has."""
-        return int(self.known()[self.subset == which].sum())
+        return 0 if self.labels is None else int(self.known()[self.subset == which].sum())
 
 
 def arrays(path):
@@ -95,6 +96,17 @@ def arrays(path):
     if "x_ids" in found or "node_feat_ids" in found or "indptr" in found:
         refuse(f"features by ids, or a SciPy archive ({path})")
     return found
+
+
+def labels_in(found, plan):
+    """The labels; of an inference None where there are none, or others than the plan's."""
+    y = found.get("y")
+    if not plan.infers:
+        return labels_of(y, plan.model.get("loss", "softmax") != "softmax")
+    if y is None:
+        return None
+    several = y.ndim == 2 and y.shape[1] > 1
+    return labels_of(y, several) if not several or y.shape[1] == plan.classes() else None
 
 
 def labels_of(y, several):

@@ -2,6 +2,7 @@
 
 import torch
 
+from .heads import add_squares, has_squares
 from .wire import rows_of_blocks
 
 BETA1, BETA2, EPSILON, RMS_DECAY = 0.9, 0.999, 1e-8, 0.99
@@ -34,7 +35,8 @@ def all_reduce(step, rank):
     tensor = rank.tensor(step["tensor"])
     group = rank.grid.along(rank.rank, tensor.layout[2])
     flat = rank.values[tensor.name].contiguous().reshape(-1)
-    rank.wire.all_reduce(group, flat)
+    add = add_squares if has_squares(rank.plan, tensor.name) else torch.add
+    rank.wire.all_reduce(group, flat, add)
     rank.values[tensor.name] = flat.reshape(rank.values[tensor.name].shape)
 
 

@@ -43,6 +43,13 @@ class Grid:
         """The rank that differs from `rank` in its place along an axis alone."""
         return rank + (place - self.at(rank, axis)) * self.stride[axis]
 
+    def by_blocks(self):
+        """The ranks in the order of the blocks of rows that they have in layout R."""
+        blocks = [self.neighbour(0, "x", x) for x in range(self.extent["x"])]
+        for axis in "zy":
+            blocks = [self.neighbour(r, axis, i) for r in blocks for i in range(self.extent[axis])]
+        return blocks
+
     def along(self, rank, axes):
         """The ranks that differ from `rank` along these axes alone, ascending by places."""
         ranks = [rank]

@@ -10,6 +10,7 @@ import torch.distributed as dist
 
 from .._errors import Error, make
 from .errors import MISMATCH, UNAVAILABLE
+from .infer import Inference, check_options
 from .plan import Plan
 from .steps import check
 from .train import Training
@@ -20,6 +21,7 @@ def checked_plan(options, ranks=None):
     """The plan, which must be one that this module runs, on so many ranks."""
     plan = Plan(options.plan)
     check(plan)
+    check_options(options, plan.infers)
     if ranks is not None and plan.ranks != ranks:
         raise make(MISMATCH, f"{options.plan} is for {plan.ranks} ranks, and {ranks} were "
                    f"started: start it with torchrun --nproc_per_node {plan.ranks}, or with "
@@ -41,7 +43,8 @@ def run(options, rank, ranks, meeting=None):
     """Trains on one rank; meeting: a file by which ranks find each other, not the environment."""
     plan = checked_plan(options, ranks)
     device = device_of(options, int(os.environ.get("LOCAL_RANK", rank)))
-    training = Training(plan, options, Wire(rank, device))
+    task = Inference if plan.infers else Training
+    work = task(plan, options, Wire(rank, device))
     try:
         if ranks > 1 and meeting:
             dist.init_process_group(options.backend, init_method="file://" + meeting, rank=rank,
@@ -50,7 +53,7 @@ def run(options, rank, ranks, meeting=None):
             dist.init_process_group(options.backend)
         if ranks > 1:
             dist.barrier()  # NCCL wants all ranks in the first call of a group
-        training.run()
+        work.run()
     finally:
         if dist.is_initialized():
             dist.destroy_process_group()

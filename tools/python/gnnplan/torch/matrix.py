@@ -73,16 +73,22 @@ class Graph:
 
     def block(self, transposed, rows, columns):
         """Row starts, columns from the first one on, and values of a block in CSR."""
-        start, column, weight = self._sorted[transposed]
-        first, last = start[rows[0]], start[rows[1]]
-        row = numpy.repeat(numpy.arange(rows[1] - rows[0]), numpy.diff(start[rows[0]:rows[1] + 1]))
-        here = slice(first, last)
-        inside = (column[here] >= columns[0]) & (column[here] < columns[1])
-        row, kept, weight = row[inside], column[here][inside], weight[here][inside]
-        counts = numpy.bincount(row, minlength=rows[1] - rows[0])
+        row, kept, weight = self._within(transposed, rows, columns)
+        counts = numpy.bincount(row - rows[0], minlength=rows[1] - rows[0])
         row_scale, column_scale = self.scales_of(transposed)
-        values = row_scale[row + rows[0]] * weight * column_scale[kept]
+        values = row_scale[row] * weight * column_scale[kept]
         return numpy.concatenate([[0], counts.cumsum()]), kept - columns[0], values
+
+    def pairs(self, transposed, rows, columns):
+        """Rows and columns of the nonzeros of a block, row by row."""
+        return self._within(transposed, rows, columns)[:2]
+
+    def _within(self, transposed, rows, columns):
+        start, column, weight = self._sorted[transposed]
+        row = numpy.repeat(numpy.arange(*rows), numpy.diff(start[rows[0]:rows[1] + 1]))
+        here = slice(start[rows[0]], start[rows[1]])
+        inside = (column[here] >= columns[0]) & (column[here] < columns[1])
+        return row[inside], column[here][inside], weight[here][inside]
 
     def met(self, transposed, rows, columns):
         """Which columns the nonzeros of some rows meet, counted from the first one on."""

@@ -7,12 +7,15 @@ from .errors import INTERNAL
 from .predicted import bytes_of
 from .steps import RUN
 
+RATE, DECAY = 0.01, 5e-4  # of learning and of weights, where nothing else is asked for
+
 
 class Settings:
     """The settings of one pass over a phase."""
 
     def __init__(self, options, inverse_count, momentum):
-        self.rate, self.weight_decay = options.lr, options.weight_decay
+        self.rate = RATE if options.lr is None else options.lr
+        self.weight_decay = DECAY if options.weight_decay is None else options.weight_decay
         self.momentum, self.inverse_count = momentum, inverse_count
         self.epoch, self.training = 1, True
 
@@ -25,7 +28,7 @@ class Passes:
         self.predicted = bytes_of(plan, rank.graph)
         self.sent, self.checked = {}, set()
         made = {"loss": "loss", "score": "counts", "rank_sum": "sums"}
-        self.results = {step[made[step.kind]] for step in plan.steps if step.kind in made}
+        self.results = {step[made[step.kind]] for step in plan.steps if step.kind in made} | {plan.output}
         self.done_with = {phase: self._last_uses(phase)
                           for phase in ("setup", "epoch", "evaluation")}
 
@@ -77,7 +80,7 @@ class Passes:
                 last[name] = step.name
         done = {}
         for name, step in last.items():
-            if self.plan.tensors[name].role == "transient" and name not in self.results:
+            if self.plan.tensors[name].role in ("transient", "edges", "summands") and name not in self.results:
                 done.setdefault(step, []).append(name)
         return done
 

@@ -6,7 +6,7 @@ column, so every rank, layout and program draws the same ones.
 
 import numpy
 
-DRAWS, WEIGHTS, DROPOUT = 0, 1, 2  # the uses of streams
+DRAWS, WEIGHTS, DROPOUT, ATTENTION = 0, 1, 2, 3  # the uses of streams
 ORDER_STREAM = 0x109  # vertices are shuffled by this one of the draws
 LOW = numpy.uint64(0xFFFFFFFF)
 HALF = numpy.uint64(32)
@@ -50,14 +50,33 @@ def glorot(seed, number, rows, columns):
 def kept(seed, epoch, layer, probability, rows, columns):
     """Which elements dropout keeps: rows are their numbers, and columns a range."""
     first, last = columns[0] // 8, (columns[1] + 7) // 8
-    words = words_at(stream(seed, DROPOUT, epoch, layer), numpy.asarray(rows)[:, None],
+    draws = draws_at(stream(seed, DROPOUT, epoch, layer), numpy.asarray(rows)[:, None],
                      numpy.arange(first, last)[None, :])
+    return draws[:, columns[0] - 8 * first:columns[1] - 8 * first] >= threshold(probability)
+
+
+def kept_edges(seed, epoch, layer, probability, targets, sources, heads, all_heads):
+    """Which weights of edges dropout keeps, for a range of heads."""
+    groups = (all_heads + 7) // 8
+    first, last = heads[0] // 8, (heads[1] + 7) // 8
+    columns = sources.astype(numpy.int64)[:, None] * groups + numpy.arange(first, last)[None, :]
+    draws = draws_at(stream(seed, ATTENTION, epoch, layer), targets[:, None], columns)
+    return draws[:, heads[0] - 8 * first:heads[1] - 8 * first] >= threshold(probability)
+
+
+def draws_at(key, rows, columns):
+    """The draws of 16 bits at arrays of rows and columns: of each row eight for each column."""
+    words = words_at(key, rows, columns)
     halves = [half for word in words for half in (word & numpy.uint64(0xFFFF),
                                                   word >> numpy.uint64(16))]
-    draws = numpy.stack(halves, axis=-1).reshape(len(rows), -1)
+    draws = numpy.stack(halves, axis=-1)
+    return draws.reshape(len(draws), 8 * draws.shape[1])
+
+
+def threshold(probability):
+    """Draws below it are dropped."""
     exact = float(numpy.float32(probability)) * 65536
-    threshold = min(int(numpy.floor(exact + 0.5)), 65535)
-    return draws[:, columns[0] - 8 * first:columns[1] - 8 * first] >= numpy.uint64(threshold)
+    return numpy.uint64(min(int(numpy.floor(exact + 0.5)), 65535))
 
 
 def shuffled(count, seed):

@@ -23,9 +23,14 @@ def shares_nonzeros(grid, matrix):
     return grid.extent["y"] > 1 and "y" in matrix.layout[1] and not deals_blocks(matrix)
 
 
+def deals_rows(matrix):
+    """Whether every rank has rows of its own, also within a y-group (scores of dealt rows)."""
+    return "y" in matrix.layout[0]
+
+
 def dense_rows(grid, matrix, rank):
     """The rows of the dense operand that a rank holds."""
-    return grid.split(matrix.columns, "xz", rank)
+    return grid.split(matrix.columns, "xzy" if deals_rows(matrix) else "xz", rank)
 
 
 def matrix_rows(grid, matrix, rank):
@@ -38,9 +43,11 @@ def pieces_of(grid, matrix, rank):
         return shared_pieces(grid, matrix, rank)
     if deals_blocks(matrix):
         return dealt_pieces(grid, matrix, rank)
-    pieces, extent, own = [], grid.extent["x"], grid.at(rank, "x")
-    for k in range(extent):
-        root = grid.neighbour(rank, "x", (own + k) % extent)
+    pieces, roots = [], grid.along(rank, "x")
+    if deals_rows(matrix):
+        roots = grid.by_blocks()
+    own = roots.index(rank)
+    for root in roots[own:] + roots[:own]:
         splits = 1 if root == rank else matrix.splits
         block = dense_rows(grid, matrix, root)
         pieces += [Piece(balanced(block, i, splits), root, rank) for i in range(splits)]

@@ -81,6 +81,7 @@ class Plan:
         self.ranks, self.run = self.problem["ranks"], self.problem.get("run", {})
         self.predicted, schedule = document["predicted"], document["schedule"]
         self.grid = Grid(self.configuration["grid"], self.configuration.get("node_axis", "y"))
+        self.output = schedule.get("output")  # the logits, of an inference
         self.numbering, self.spaces = schedule["numbering"], schedule["spaces"]
         self.parameters = schedule["parameters"]
         self.tensors = {entry["name"]: Tensor(entry) for entry in schedule["tensors"]}
@@ -92,10 +93,14 @@ class Plan:
     def of_phase(self, phase):
         return [step for step in self.steps if step.phase == phase]
 
+    @property
+    def infers(self):
+        return self.problem.get("task", "train") == "infer"
+
     def classes(self):
         """How many columns the logits have."""
-        return next(self.tensors[step["logits"]].columns for step in self.steps
-                    if step.kind == "loss")
+        logits = self.output or next(step["logits"] for step in self.steps if step.kind == "loss")
+        return self.tensors[logits].columns
 
     def dropout(self, layer):
         """The probability of dropping an element of the input of a layer."""

@@ -1,5 +1,6 @@
 """The bytes that each rank sends in each step, as docs/cost-model.md counts them."""
 
+from . import edges, ring
 from .grid import balanced, size
 from .loss import column_parallel
 from .pieces import matrix_rows
@@ -15,7 +16,8 @@ BYTES = {"f32": 4, "f64": 8}
 def bytes_of(plan, graph):
     """By the name of a step, what each rank sends."""
     predict = {"spmm": spmm, "index": index, "redistribute": redistribute, "loss": loss,
-               "sum_rows": sum_rows, "all_reduce": all_reduce, "reduce_scatter": reduce_scatter}
+               "sum_rows": sum_rows, "ring_gemm": ring_gemm, "edge_transpose": reorder,
+               "edge_gather": reorder, "all_reduce": all_reduce, "reduce_scatter": reduce_scatter}
     found = {}
     for step in plan.steps:
         sent = [0] * plan.ranks
@@ -62,6 +64,16 @@ def sum_rows(plan, graph, step, sent):
         sent[rank] += sent_by(plan, graph, step, rank, width)
 
 
+def ring_gemm(plan, graph, step, sent):
+    for rank in range(plan.ranks):
+        sent[rank] += ring.sent_by(plan, step, rank)
+
+
+def reorder(plan, graph, step, sent):
+    for rank in range(plan.ranks):
+        sent[rank] += edges.sent_by(plan, graph, step, rank)
+
+
 def redistribute(plan, graph, step, sent):
     source, target = plan.tensors[step["in"]], plan.tensors[step["out"]]
     for rank in range(plan.ranks):
@@ -89,9 +101,17 @@ def all_reduce(plan, graph, step, sent):
         group = plan.grid.along(rank, tensor.layout[2])
         count, place = len(group), group.index(rank)
         if count > 1:
-            elements = part_size(plan.grid.block(tensor, rank))
+            elements = elements_of(plan, graph, tensor, rank)
             left = [size(balanced((0, elements), (place + i) % count, count)) for i in (1, 2)]
             sent[rank] += BYTES[tensor.dtype] * (2 * elements - sum(left))
+
+
+def elements_of(plan, graph, tensor, rank):
+    block = plan.grid.block(tensor, rank)
+    if tensor.role != "edges":
+        return part_size(block)
+    matrix = plan.tensors[tensor.structure]
+    return size(block[1]) * edges.edges_of(plan, graph, matrix, rank)
 
 
 def reduce_scatter(plan, graph, step, sent):

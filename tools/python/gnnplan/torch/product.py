@@ -17,7 +17,7 @@ class Product:
         self.matrix = rank.tensor(step["matrix"])
         self.part = rank.part(step["matrix"])
         self.program = PROGRAMS[step["program"]](step, rank)
-        self.operands = [rank.values[name] for name in self.program.operands]
+        self.operands = [as_sent(rank.values[name]) for name in self.program.operands]
         self.transfers = self.part.transfers(step["exchange"], bool(step["overlap"]))
         self.arriving = {}  # by stage: the bytes of nonzeros, and the messages
         self.rows = {}      # by stage: for each operand, the rows of the piece that others sent
@@ -98,8 +98,13 @@ class Product:
             block = self.packing(piece.columns).unpack(
                 nonzeros, self.rank, self.matrix, self.part.rows, piece.columns,
                 torch.from_numpy(met).to(self.rank.device))
-        if len(block.column) and operands[0].shape[1]:
-            self.program.take(block, operands)
+        if len(block.column) and any(of.shape[1] for of in operands):
+            self.program.take(block, operands, self.part.edges()[k])
+
+
+def as_sent(values):
+    """Integers travel in 4 bytes."""
+    return values.to(torch.int32) if values.dtype == torch.int64 else values
 
 
 def spmm(step, rank):

@@ -1,21 +1,24 @@
 """The programs of a pass over the nonzeros: they make a sum, or maxima, of the rows met.
 
-A program takes one block of nonzeros after the other, with the rows of its column operands.
+A program takes one block of nonzeros after the other, with the rows of its column operands, and with the
+places of values that edges have in it.
 """
 
-import torch
+from .attention import Attend, AttendBack, Dot, EdgeSum
 
 
 class Sum:
-    """out = M in."""
+    """out = M in; with bf16 the elements of `in` are rounded to bfloat16, and sums are of floats."""
 
     def __init__(self, step, rank):
+        self.rounds = step["bf16"]
         self.operands = step["column_operands"] or [step["in"]]
         name = step["out"] or step["results"][0]
         self.out = rank.zeros(rank.tensor(name))
 
-    def take(self, block, operands):
-        self.out += block.times(operands[0])
+    def take(self, block, operands, at):
+        dense = operands[0].bfloat16().float() if self.rounds else operands[0]
+        self.out += block.times(dense)
 
     def finish(self):
         pass
@@ -29,7 +32,7 @@ class Max:
         self.maxima, self.ties = (rank.zeros(rank.tensor(name)) for name in step["results"])
         self.maxima.fill_(-float("inf"))
 
-    def take(self, block, operands):
+    def take(self, block, operands, at):
         values, row = operands[0][block.column], block.row_of_each()
         before = self.maxima.clone()
         self.maxima.scatter_reduce_(0, row[:, None].expand_as(values), values, "amax")
@@ -48,7 +51,7 @@ class MaxBack:
         self.own = rank.values[step["row_operands"][0]]
         self.out = rank.zeros(rank.tensor(step["results"][0]))
 
-    def take(self, block, operands):
+    def take(self, block, operands, at):
         share, maxima = operands
         row = block.row_of_each()
         equal = self.own[row] == maxima[block.column]
@@ -58,4 +61,5 @@ class MaxBack:
         pass
 
 
-PROGRAMS = {None: Sum, "max": Max, "max_back": MaxBack}
+PROGRAMS = {None: Sum, "max": Max, "max_back": MaxBack, "attend": Attend, "attend_back": AttendBack,
+            "dot": Dot, "edge_sum": EdgeSum}

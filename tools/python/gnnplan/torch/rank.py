@@ -18,7 +18,7 @@ class Rank:
         self.plan, self.grid, self.graph, self.data = plan, plan.grid, graph, data
         self.wire, self.rank, self.device, self.seed = wire, wire.rank, wire.device, seed
         self.settings = None  # train.py sets them for each pass
-        self.values, self.parts = {}, {}
+        self.values, self.parts, self.reorderings = {}, {}, {}
         used = {name for step in plan.steps for name in step.operands(plan.tensors)}
         for name in plan.tensors:
             if name in used:
@@ -37,6 +37,8 @@ class Rank:
         count = size(rows)
         if tensor.role == "summands":
             count = len(self.part(tensor.structure).stored)
+        elif tensor.role == "edges":
+            count = self.part(tensor.structure).edges()[-1].stop
         self.values[tensor.name] = torch.zeros(count, size(columns), dtype=DTYPES[tensor.dtype],
                                                device=self.device)
         return self.values[tensor.name]

@@ -9,27 +9,40 @@ SCHEMA = "gnnplan.torch_run/1"
 KEYS = {"setup": "setup", "epoch": "steps", "evaluation": "evaluation"}
 
 
-def write(training, setup_seconds, counted):
-    plan, options = training.plan, training.options
+def of_training(training, setup_seconds, counted):
+    plan, settings = training.plan, training.rank.settings
     seconds = [record["seconds"] for record in training.records]
     sent = [sum(of_steps) for of_steps in zip(*counted["epoch"].values())]
-    document = {
-        "schema": SCHEMA, "plan": plan.path, "seed": options.seed, "ranks": plan.ranks,
-        "backend": options.backend, "torch": torch.__version__,
-        "configuration": plan.configuration,
-        "settings": {"epochs": training.epochs, "learning_rate": options.lr,
-                     "weight_decay": options.weight_decay,
+    return {
+        "settings": {"epochs": training.epochs, "learning_rate": settings.rate,
+                     "weight_decay": settings.weight_decay,
                      "optimiser": plan.run.get("optimiser", "adam"),
                      "input_dropout": plan.dropout(1), "dropout": plan.dropout(2),
                      "feature_norm": plan.run.get("feature_norm", "none")},
         "epochs": training.records,
-        "predicted": {"total_bytes": plan.predicted["total_bytes"]},
         "measured": {"epoch_seconds": statistics.median(seconds[1:] or seconds),
                      "total_bytes": sum(sent), "sent_bytes_by_rank": sent},
         "setup_seconds": setup_seconds,
     }
+
+
+def of_inference(inference, scores):
+    return {"task": "infer", **scores,
+            "wall": {"setup_seconds": inference.setup_seconds,
+                     "pass_seconds": inference.pass_seconds}}
+
+
+def write(run, found, counted):
+    """What a task has found, with what all reports have."""
+    plan, options = run.plan, run.options
+    document = {
+        "schema": SCHEMA, "plan": plan.path, "seed": options.seed, "ranks": plan.ranks,
+        "backend": options.backend, "torch": torch.__version__,
+        "configuration": plan.configuration,
+        "predicted": {"total_bytes": plan.predicted["total_bytes"]}, **found,
+    }
     for phase, key in KEYS.items():
-        document[key] = [entry(step, training.passes.predicted[step.name], counted[phase])
+        document[key] = [entry(step, run.passes.predicted[step.name], counted[phase])
                          for step in plan.of_phase(phase) if phase in counted]
     with open(options.report, "w", encoding="utf-8") as file:
         json.dump(document, file, indent=1)

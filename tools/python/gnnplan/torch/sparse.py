@@ -29,6 +29,7 @@ class SparsePart:
         self.needed_rows = index_of(rank.plan, matrix.name) is not None
         self.index = {}  # by stage and peer: which of the rank's rows the peer needs
         self.blocks, self.transfers_of, self.targets = {}, {}, {}
+        self._edges = self._edge_rows = None
         self.graph = rank.graph.part_on(rank.grid, matrix, rank.rank)
         self.stored = None  # in a part of a cut: the rows that have nonzeros
         if self.graph is not rank.graph:
@@ -52,6 +53,26 @@ class SparsePart:
         """The place of a piece's rows in the rank's block of the dense operand."""
         first = dense_rows(self.rank.grid, self.matrix, self.rank.rank)[0]
         return slice(columns[0] - first, columns[1] - first)
+
+    def edges(self):
+        """By stage, where the values of its nonzeros are among those of the rank's edges."""
+        if self._edges is None:
+            self._edges, end = [], 0
+            for stage in self.stages:
+                begin = end
+                if stage.piece:
+                    end += self.graph.nonzeros(self.matrix.transposed, self.rows, stage.piece.columns)
+                self._edges.append(slice(begin, end))
+        return self._edges
+
+    def edge_rows(self):
+        """The row of each of the rank's edges, stage by stage."""
+        if self._edge_rows is None:
+            found = [self.graph.pairs(self.matrix.transposed, self.rows, stage.piece.columns)[0]
+                     for stage in self.stages if stage.piece]
+            rows = torch.from_numpy(numpy.concatenate(found) - self.rows[0])
+            self._edge_rows = rows.to(self.rank.device)
+        return self._edge_rows
 
     def exchange_index(self, relayed):
         """Tells every rank which of its rows this one gets straight from it, stage by stage."""
@@ -96,6 +117,9 @@ class Block:
     def __init__(self, start, column, value, width):
         self.start, self.column, self.value, self.width = start, column, value, width
         self._csr = None
+
+    def with_values(self, values):
+        return Block(self.start, self.column, values.contiguous(), self.width)
 
     def row_of_each(self):
         """The row of each nonzero."""

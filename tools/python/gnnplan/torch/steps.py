@@ -2,19 +2,23 @@
 
 from . import dense, maps
 from .areas import rank_sum
+from .edges import OPERATIONS as EDGE_OPERATIONS, edge, reorder
 from .errors import refuse
+from .heads import OPERATIONS as HEAD_OPERATIONS, head
 from .loss import loss, score
 from .norms import batch_norm, norm
 from .product import index, spmm
 from .programs import PROGRAMS
 from .redistribute import redistribute
+from .ring import ring_gemm
 from .summands import sum_rows
 
 RUN = {
-    "spmm": spmm, "index": index, "gemm": dense.gemm, "redistribute": redistribute,
+    "spmm": spmm, "index": index, "gemm": dense.gemm, "ring_gemm": ring_gemm, "redistribute": redistribute,
     "weight_grad": dense.weight_grad, "all_reduce": dense.all_reduce,
     "reduce_scatter": dense.reduce_scatter, "update": dense.update, "loss": loss, "score": score,
     "rank_sum": rank_sum, "sum_rows": sum_rows, "norm": norm, "batch_norm": batch_norm,
+    "head": head, "edge": edge, "edge_transpose": reorder, "edge_gather": reorder,
     "map": lambda step, rank: maps.OPERATIONS[step["op"]](step, rank),
 }
 RULES = {"adam", "adamw", "sgd", "momentum", "rmsprop"}
@@ -24,8 +28,8 @@ EXCHANGES = {"none", "panels", "rows", "relay", "relayed_rows"}
 def check(plan):
     """Refuses, before training, whatever a plan has that this module has not."""
     problem, numbering = plan.problem, plan.numbering
-    if problem.get("task", "train") != "train":
-        refuse("Inference (task infer)")
+    if problem.get("fanout"):
+        refuse("An inference that draws neighbours (fanout)")
     if problem.get("batches"):
         refuse("Training on batches (batches)")
     if numbering.get("clones") or plan.configuration.get("groups"):
@@ -43,7 +47,7 @@ def check(plan):
 
 
 def check_tensor(tensor):
-    if tensor.role in ("edges", "in_flight", "counts_as"):
+    if tensor.role in ("in_flight", "counts_as"):
         refuse(f"Tensor {tensor.name} (role {tensor.role})")
     if tensor.sample:
         refuse(f"Tensor {tensor.name} with drawn edges (sample)")
@@ -55,13 +59,14 @@ def check_step(step, model):
         refuse(f"{of} (kind {step.kind})")
     if step.kind == "map" and step["op"] not in maps.OPERATIONS:
         refuse(f"{of} (map {step['op']})")
+    for kind, operations in (("head", HEAD_OPERATIONS), ("edge", EDGE_OPERATIONS)):
+        if step.kind == kind and step["op"] not in operations:
+            refuse(f"{of} ({kind} {step['op']})")
     if step.kind == "spmm":
         if step["program"] not in PROGRAMS:
             refuse(f"{of} (program {step['program']})")
         if step["exchange"] not in EXCHANGES:
             refuse(f"{of} (exchange {step['exchange']})")
-        if step["bf16"]:
-            refuse(f"{of} (switch bf16)")
     if step.kind == "update" and step["rule"] not in RULES:
         refuse(f"{of} (optimiser {step['rule']})")
     if step.kind == "loss" and step["weights"]:

@@ -4,43 +4,24 @@ import time
 
 import torch
 
-from . import weights
+from . import report, weights
 from .areas import area_of
-from .data import TEST, TRAIN, VALID, Data
 from .._errors import make
 from .errors import UNAVAILABLE
-from .matrix import Graph
-from .order import number_vertices
-from .passes import Passes, Settings, gathered
-from .rank import Rank
-from .report import write
-
-SUBSETS = (("train", TRAIN), ("valid", VALID), ("test", TEST))
+from .passes import gathered
+from .work import SUBSETS, Work, f1_of
 
 
-class Training:
+class Training(Work):
     """One rank's part of a training."""
 
     def __init__(self, plan, options, wire):
-        self.plan, self.options, self.wire = plan, options, wire
-        self.data = Data(options.data, plan)
-        graph = Graph(self.data, plan)
-        number_vertices(graph, self.data, plan)
-        self.labelled = {name: self.data.counted(which) for name, which in SUBSETS}
-        self.rank = Rank(plan, graph, self.data, wire, options.seed)
-        if options.load_weights:
-            self.rank.set_parameters(weights.load(options.load_weights, plan))
-        self.rank.settings = Settings(options, 1.0 / self.labelled["train"],
-                                      plan.run.get("momentum", 0.0))
-        self.passes = Passes(plan, self.rank)
+        super().__init__(plan, options, wire)
         self.epochs = options.epochs or plan.run.get("epochs", 200)
         self.records = []
 
     def run(self):
-        begin = time.perf_counter()
-        self.passes.run("setup")
-        self.passes.check("setup")
-        setup_seconds = time.perf_counter() - begin
+        setup_seconds = self.set_up()
         for epoch in range(1, self.epochs + 1):
             record = self.train(epoch)
             self.passes.check("epoch")
@@ -88,8 +69,7 @@ class Training:
         for i, (subset, _) in enumerate(SUBSETS):
             labelled = self.labelled[subset]
             if several:
-                right, wrong = counts[3 * i], counts[3 * i + 1] + counts[3 * i + 2]
-                share = 2 * right / (2 * right + wrong) if right + wrong else 1.0
+                share = f1_of(counts[3 * i], counts[3 * i + 1] + counts[3 * i + 2])
             else:
                 share = counts[i] / labelled if labelled else None
             record[subset + ("_f1" if several else "_accuracy")] = share
@@ -112,10 +92,9 @@ class Training:
         seconds = gathered([record["seconds"] for record in self.records], self.plan.ranks)
         for i, record in enumerate(self.records):
             record["seconds"] = max(of_rank[i] for of_rank in seconds)
-        counted = {phase: self.passes.counted(phase)
-                   for phase in ("setup", "epoch", "evaluation") if phase in self.passes.checked}
+        counted = self.counted()
         if self.wire.rank == 0:
             if self.options.save_weights:
                 weights.save(self.options.save_weights, self.rank.parameters())
             if self.options.report:
-                write(self, setup_seconds, counted)
+                report.write(self, report.of_training(self, setup_seconds, counted), counted)

@@ -26,13 +26,13 @@ class Wire:
     def exchange(self, sends, receives):
         self.begin(sends, receives).wait()
 
-    def all_reduce(self, group, flat):
+    def all_reduce(self, group, flat, add=torch.add):
         """Sums a vector over a group in place, in a ring (Patarasuk & Yuan 2009)."""
         count, place = len(group), group.index(self.rank)
         if count == 1:
             return
         blocks = [flat[slice(*balanced((0, flat.numel()), i, count))] for i in range(count)]
-        self._reduce(group, blocks, place)
+        self._reduce(group, blocks, place, add)
         for s in range(count - 1):
             self._pass_on(group, blocks[(place + 1 - s) % count], blocks[(place - s) % count])
 
@@ -40,14 +40,14 @@ class Wire:
         """Sums blocks over a group in a ring; the block of the rank's own place is its sum then."""
         self._reduce(group, blocks, group.index(self.rank) - 1)
 
-    def _reduce(self, group, blocks, first):
+    def _reduce(self, group, blocks, first, add=torch.add):
         """Adds blocks up around the ring, so that the one behind `first` ends up complete."""
         count = len(group)
         for s in range(count - 1):
             own = blocks[(first - s - 1) % count]
             received = torch.empty_like(own)
             self._pass_on(group, blocks[(first - s) % count], received)
-            own += received
+            own.copy_(add(own, received))
 
     def _pass_on(self, group, sent, received):
         place, count = group.index(self.rank), len(group)
