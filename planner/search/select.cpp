@@ -114,8 +114,7 @@ SelectResult select(const Problem& problem, const Machine& machine, const Select
     return result_of(problem, machine, options, nullptr);
 }
 
-OrderAdvice select_orders(const Problem& problem, const Machine& machine) {
-    SelectOptions options;
+OrderAdvice select_orders(const Problem& problem, const Machine& machine, SelectOptions options) {
     options.alternatives = false;
     const SelectResult result = select(problem, machine, options);
     if (!result) throw Error(result.code, result.message);

@@ -1,9 +1,11 @@
 """The installed package: python3 tests/python/package_test.py. Tests that need SciPy or PyTorch are left out without."""
 
+import html.parser
 import json
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +18,9 @@ import numpy
 
 import gnnplan
 from gnnplan import safetensors
+
+
+PROGRAM = os.path.join(os.path.dirname(sys.executable), "gnnplan")
 
 
 def drawn(vertices=300, edges=2400, features=12, classes=3, seed=0):
@@ -70,7 +75,7 @@ class Plans(unittest.TestCase):
     def test_is_that_of_the_command(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "plan.json")
-            subprocess.run([os.path.join(os.path.dirname(sys.executable), "gnnplan"), "plan", "--graph", "cora", "--ranks", "4",
+            subprocess.run([PROGRAM, "plan", "--graph", "cora", "--ranks", "4",
                             "--space", "paper", "--machine", "cpu-node", "-o", path], check=True, capture_output=True)
             theirs = gnnplan.Plan.load(path).document
         ours = gnnplan.plan("cora", ranks=4, space="paper", machine="cpu-node").document
@@ -94,7 +99,105 @@ class Plans(unittest.TestCase):
         self.assertEqual(ours, files)
 
 
+    def test_in_brief_are_those_of_the_plan(self):
+        options = {"hidden": 128, "ranks": 8, "machine": "a6000x8"}
+        for more in ({}, {"scheme": "rdm", "dropout": 0.5}):
+            plan, orders = gnnplan.plan("reddit", **options, **more), gnnplan.select_orders("reddit", **options, **more)
+            how = plan.configuration
+            grid = "x".join(str(extent) for extent in how["grid"][:2])
+            self.assertEqual((orders.forward, orders.backward), (how["forward"], how["backward"]))
+            self.assertEqual(orders[3:6], (how["scheme"], grid, plan.epoch_seconds))
+            self.assertEqual(orders.peak_bytes_per_rank, plan.memory)
+            self.assertEqual("T1 across epochs" in orders.kept, not more)
+        with self.assertRaises(MemoryError) as large:
+            gnnplan.select_orders("ogbn-papers100m", hidden=256, machine="a6000x8", memory="1GiB")
+        self.assertGreater(large.exception.needed, large.exception.available)
+
+    def test_notes_are_those_of_the_command(self):
+        options = {"graph": "reddit", "ranks": 2, "machine": "a6000x8", "scheme": "3d", "memory": "90GiB", "rocauc": True,
+                   "loss": "sigmoid", "replication_factor": 2}
+        words = [f"--{key.replace('_', '-')}" + ("" if value is True else f"={value}") for key, value in options.items()]
+        done = subprocess.run([PROGRAM, "plan", *words], check=True, capture_output=True, text=True)
+        theirs = [line for line in done.stderr.splitlines() if line.startswith(("note: ", "warning: "))]
+        self.assertEqual(len(theirs), 4)
+        # Options are named without a command line's dashes.
+        self.assertEqual([re.sub("`([^`]*)`", r"--\1", note) for note in gnnplan.plan(**options).notes], theirs)
+
+    def test_are_shown_in_notebooks(self):
+        data = gnnplan.Data.from_arrays(**drawn(), name="<b>&graph")
+        plan = gnnplan.plan(data, ranks=2, machine="cpu-node")
+        page = plan._repr_html_()
+        self.assertIn("&lt;b&gt;&amp;graph", page)
+        self.assertNotIn("<b>&graph", page)
+        tags = Tags()
+        tags.feed(page)
+        self.assertEqual(tags.open, [])
+        self.assertGreater(tags.rows, 2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "plan.json")
+            plan.save(path)
+            self.assertIn("<table>", gnnplan.Plan.load(path)._repr_html_())
+
+    def test_tables_are_frames_of_pandas(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        plan = gnnplan.plan("reddit", ranks=4, machine="a6000x8")
+        for table, column in ((plan.table(), "configuration.scheme"), (plan.why(), "predicted.epoch_seconds"),
+                              (plan.steps(), "predicted_seconds")):
+            self.assertIsInstance(table, pandas.DataFrame)
+            self.assertIn(column, table.columns)
+        self.assertTrue((plan.table()["epoch_seconds"] > 0).all())
+
+    def test_control_c_ends_the_search(self):
+        program = """
+            import threading, gnnplan
+            print("begins", flush=True)
+            try:
+                gnnplan.plan("reddit", "gat", heads=8, ranks=1024, layers=8, machine="a6000x8")
+            except KeyboardInterrupt:
+                print("interrupted", sorted(thread.name for thread in threading.enumerate()))
+        """
+        with subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True) as child:
+            self.assertEqual(child.stdout.readline(), "begins\n")
+            time.sleep(0.5)
+            child.send_signal(signal.SIGINT)
+            rest = child.communicate(timeout=60)[0]
+        self.assertEqual(rest, "interrupted ['MainThread']\n")
+
+
+class Tags(html.parser.HTMLParser):
+    """Tags that are open, and rows of tables."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.rows = [], 0
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.rows += tag == "tr"
+
+    def handle_endtag(self, tag):
+        if self.open.pop() != tag:
+            raise AssertionError(f"{tag} ends where another tag is open")
+
+
 class Errors(unittest.TestCase):
+    def test_name_what_the_caller_gave(self):
+        plan = gnnplan.plan(gnnplan.Data.from_arrays(**drawn()), hidden=8, machine="cpu-node")
+        broken = gnnplan.Plan(plan.json.replace("gnnplan.plan/", "gnnplan.plan/9"), plan.data)
+        calls = [lambda: broken.explain(), lambda: broken.report("page.html"),
+                 lambda: gnnplan.train(plan, epochs=1, load_weights={"other": numpy.zeros((2, 2))}),
+                 lambda: gnnplan.sweep(plan.data, {"ranks": [0]}, machine="cpu-node")]
+        for number, wrong in enumerate(calls):
+            with self.assertRaises(gnnplan.Error) as error:
+                wrong()
+            said = f"{error.exception} {error.exception.where} {error.exception.hint}"
+            self.assertNotIn(tempfile.gettempdir(), said)
+            if number < 3:
+                self.assertRegex(said, ("the plan", "the plan", "weights")[number])
+
     def test_have_the_kinds_of_python(self):
         with self.assertRaises(FileNotFoundError) as missing:
             gnnplan.plan("./nowhere.npz")
@@ -118,7 +221,7 @@ class Errors(unittest.TestCase):
         for changed in ({"x": numpy.zeros(4)}, {"edge_index": ([0, 1], [1])}, {"edge_index": ([0.5], [1.5])},
                         {"train": numpy.zeros(7, bool)}, {"edge_index": ([0], [1 << 40])}, {"train": [-1]},
                         {"train": [300]}, {"train": [0, 1], "valid": [1]}, {"edge_index": numpy.zeros((5, 2), int)},
-                        {"y": numpy.zeros((300, 3), int)}, {"x": numpy.zeros((300, 2), complex)}):
+                        {"y": numpy.full((300, 3), 2)}, {"y": numpy.full(300, 0.5)}, {"y": numpy.zeros((299, 3), int)}, {"x": numpy.zeros((300, 2), complex)}):
             with self.assertRaises(gnnplan.DataError, msg=changed):
                 gnnplan.Data.from_arrays(**dict(drawn(), **changed))
 
@@ -279,19 +382,6 @@ class Questions(unittest.TestCase):
     def test_the_program_says_what_is_wrong(self):
         with self.assertRaises(gnnplan.UsageError):
             gnnplan.sweep("cora", {"rank": [1]})
-
-
-class OtherLibraries(unittest.TestCase):
-    def test_a_matrix_of_scipy(self):
-        try:
-            import scipy.sparse
-        except ImportError:
-            self.skipTest("SciPy is not installed")
-        arrays = drawn()
-        rows, columns = arrays.pop("edge_index")
-        matrix = scipy.sparse.csr_matrix((numpy.ones(len(rows)), (rows, columns)), shape=(300, 300))
-        plan = gnnplan.plan(gnnplan.Data.from_scipy(matrix, **arrays), hidden=8, machine="cpu-node")
-        self.assertEqual(plan.document["problem"]["graph"]["vertices"], 300)
 
 
 if __name__ == "__main__":

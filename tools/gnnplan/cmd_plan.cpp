@@ -120,8 +120,6 @@ std::string maps_line(const Plan& plan) {
 
 Machine planned_machine(const PlanOptions& options) {
     Machine machine = machine_and_say(options.problem, options.problem.shape.ranks);
-    if (options.problem.model.rocauc && machine.accelerators)
-        say_notes({"note: gnnrun finds ROC-AUC on CPUs alone: with --backend cuda it will refuse this plan"});
     if (!options.probe) return machine;
     RescaledHere now = rescaled_here(machine);
     say_notes({now.note});
@@ -142,8 +140,7 @@ int run_plan(const Context& context, const PlanOptions& options) {
         throw Error(result.code, result.message);
     }
     Plan& plan = result.selection->plan;
-    say_notes(pin_remarks(pins, plan, options.problem.shape.replication_factor.has_value()));
-    say_notes(node_notes(machine, {plan.problem.ranks}));
+    say_lines(found_notes(plan, machine, pins, options.problem.shape));
     if (options.output) write_plan(*options.output, plan);
     if (options.table) {
         io::write_file_atomically(*options.table, io::dump(encode_ranking(*result.selection), 1) + "\n");

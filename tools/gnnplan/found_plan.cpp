@@ -1,9 +1,13 @@
 #include "tools/gnnplan/found_plan.hpp"
 
+#include "tools/advise/pins.hpp"
+#include "tools/ask/machine.hpp"
 #include "tools/ask/plan_data.hpp"
 #include "tools/text/version.hpp"
 
 #include <gnnplan/question.hpp>
+
+#include <utility>
 
 namespace gnnplan::tools {
 
@@ -18,6 +22,14 @@ SelectResult find_plan(LoadedProblem& loaded, const RunQuestion& run, const Mach
     plan.command_line = command_line;
     note_data(plan, loaded);
     return result;
+}
+
+std::vector<std::string> found_notes(const Plan& plan, const Machine& machine, const SelectOptions& pins,
+                                     const Shape& shape) {
+    std::vector<std::string> notes = pin_remarks(pins, plan, shape.replication_factor.has_value());
+    for (std::string& warning : node_notes(machine, {plan.problem.ranks})) notes.push_back(std::move(warning));
+    for (std::string& note : notes) note.insert(0, "note: ");
+    return notes;
 }
 
 }  // namespace gnnplan::tools

@@ -177,6 +177,10 @@ ChosenMachine chosen_machine(const ProblemFlags& flags, std::int64_t ranks) {
                                            limit_text(flags.search.memory), limit_text(chosen.machine.memory_per_rank),
                                            chosen.machine.name));
     }
+    if (flags.model.rocauc && chosen.machine.accelerators) {
+        chosen.notes.emplace_back(
+            "note: gnnrun finds ROC-AUC on CPUs alone: with `backend cuda` it will refuse this plan");
+    }
     return chosen;
 }
 

@@ -11,6 +11,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,11 @@ namespace nb = nanobind;
 
 // Options as the two programs take them.
 using Arguments = std::vector<std::string>;
+
+// Told by the thread of Python that waits for a search or a run, which then ends as soon as it looks here.
+struct Stop {
+    std::atomic<bool> told{false};
+};
 
 // Throws Error{usage} where an option is wrong.
 void parse(CLI::App& app, const Arguments& arguments);

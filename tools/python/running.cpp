@@ -7,7 +7,6 @@
 #include "tools/gnnrun/flags.hpp"
 #include "tools/python/bind.hpp"
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,11 +15,6 @@
 
 namespace gnnplan::python {
 namespace {
-
-// Told by the thread of Python that waits for a run.
-struct Stop {
-    std::atomic<bool> told{false};
-};
 
 using OnEpoch = std::function<void(const std::string& line)>;  // as the file of metrics has it
 
@@ -86,7 +80,6 @@ Ran run_for_python(const Arguments& arguments, const std::string& plan, const nb
 }  // namespace
 
 void add_running(nb::module_& module) {
-    nb::class_<Stop>(module, "Stop").def(nb::init<>()).def("tell", [](Stop& stop) { stop.told = true; });
     nb::class_<Ran>(module, "Ran")
         .def_ro("report", &Ran::report)
         .def_ro("notes", &Ran::notes)

@@ -133,8 +133,9 @@ struct OrderAdvice {
     std::int64_t memory_per_rank = 0;      // bytes allowed
 };
 
-// The choice of select() with its default options, as `gnnplan plan` makes it. Throws Error where select() returns a
-// code: no plan fits the memory, a graph without vertices, a model without a layer, a machine without rates.
-OrderAdvice select_orders(const Problem& problem, const Machine& machine);
+// The choice of select(), as `gnnplan plan` makes it; options.alternatives is not looked at. Throws Error where
+// select() returns a code: no plan fits the memory, a graph without vertices, a model without a layer, a machine
+// without rates.
+OrderAdvice select_orders(const Problem& problem, const Machine& machine, SelectOptions options = {});
 
 }  // namespace gnnplan

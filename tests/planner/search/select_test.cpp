@@ -160,6 +160,15 @@ TEST(SelectOrders, SaysWhatSelectChooses) {
     }
 }
 
+TEST(SelectOrders, KeepsToWhatIsPinned) {
+    SelectOptions pins;
+    pins.scheme = "rdm";
+    pins.forward = Orders{Order::dense_first, Order::dense_first};
+    const OrderAdvice advice = select_orders(problem(reddit_widths, 8, reddit), machine(), pins);
+    EXPECT_EQ(advice.scheme, "rdm");
+    EXPECT_EQ(advice.forward, *pins.forward);
+}
+
 TEST(SelectOrders, HeedsDropoutOnTheFeatures) {
     Problem dropping = problem(reddit_widths, 8, reddit);
     dropping.record.run.dropout = 0.5;

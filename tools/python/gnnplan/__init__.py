@@ -7,13 +7,13 @@ if typing.TYPE_CHECKING:
     from . import safetensors, torch
     from ._data import Data
     from ._errors import DataError, DoesNotFit, Error, MissingError, UsageError
-    from ._plan import Plan, plan
+    from ._plan import Orders, Plan, plan, select_orders
     from ._questions import calibrate, machines, sweep
     from ._run import Run, infer, train
 
 # What is used is loaded, and nothing else: neither NumPy, nor PyTorch, nor the compiled part.
 _PARTS = {"_data": ["Data"], "_errors": ["DataError", "DoesNotFit", "Error", "MissingError", "UsageError"],
-          "_plan": ["Plan", "plan"], "_questions": ["calibrate", "machines", "sweep"], "_run": ["Run", "infer", "train"]}
+          "_plan": ["Orders", "Plan", "plan", "select_orders"], "_questions": ["calibrate", "machines", "sweep"], "_run": ["Run", "infer", "train"]}
 _WHERE = {name: part for part, names in _PARTS.items() for name in names}
 __all__ = sorted(_WHERE)
 

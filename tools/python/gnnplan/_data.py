@@ -6,7 +6,8 @@ import weakref
 
 import numpy
 
-from . import _core
+from . import _core, _ogb, _parquet
+from ._arrays import array, classes_of, ends_of, label_bits, of_numpy, split_of, written_ends
 from ._errors import DataError, UsageError
 
 _taken = weakref.WeakValueDictionary()  # data sets of arrays by name
@@ -17,70 +18,6 @@ def _free_name(name):
     if name not in _taken:
         return name
     return next(f"{name}-{n}" for n in range(2, 1 << 30) if f"{name}-{n}" not in _taken)
-
-
-def _of_numpy(values):
-    if hasattr(values, "detach"):  # a tensor of PyTorch
-        values = values.detach().cpu()
-        values = (values.float() if values.dtype.is_floating_point else values).numpy()
-    return numpy.asarray(values)
-
-
-def _array(values, kind, what):
-    """As a contiguous array of this kind; itself where it is one."""
-    values = _of_numpy(values)
-    if values.size == 0 and values.dtype == numpy.float64:
-        values = values.astype(kind)  # an empty list
-    whole = numpy.issubdtype(kind, numpy.integer)
-    if not numpy.issubdtype(values.dtype, numpy.integer if whole else numpy.number) or values.dtype.kind == "c":
-        raise DataError(65, f"{what}: {'whole' if whole else 'real'} numbers expected, found {values.dtype}", what)
-    if values.dtype != kind and numpy.issubdtype(kind, numpy.integer) and values.size:
-        limits = numpy.iinfo(kind)
-        if values.min() < limits.min or values.max() > limits.max:
-            raise DataError(65, f"{what}: {values.min()} to {values.max()} does not fit {numpy.dtype(kind)}", what)
-    return numpy.ascontiguousarray(values, dtype=kind)
-
-
-def _ids(vertices, chosen, name):
-    """The vertices of a mask, of bools or of zeros and ones, or of a list of ids."""
-    chosen = _of_numpy(chosen)
-    if chosen.dtype != bool and chosen.shape == (vertices,) and bool(numpy.isin(chosen, (0, 1)).all()):
-        chosen = chosen.astype(bool)
-    if chosen.dtype == bool:
-        if chosen.shape != (vertices,):
-            raise DataError(65, f"{name}: a mask of {vertices} vertices expected, found shape {chosen.shape}", name)
-        return numpy.flatnonzero(chosen)
-    ids = _array(chosen, numpy.int64, name).reshape(-1)
-    if ids.size and (ids.min() < 0 or ids.max() >= vertices):
-        raise DataError(65, f"{name}: ids {ids.min()} to {ids.max()}, and there are {vertices} vertices", name)
-    return ids
-
-
-def _split(vertices, **parts):
-    """One number a vertex: 0 trains, 1 validates, 2 tests, 255 does nothing."""
-    if all(chosen is None for chosen in parts.values()):
-        return None
-    split = numpy.full(vertices, 255, numpy.uint8)
-    for number, (name, chosen) in enumerate(parts.items()):
-        if chosen is None:
-            continue
-        ids = _ids(vertices, chosen, name)
-        twice = ids[split[ids] != 255]
-        if twice.size:
-            raise DataError(65, f"{name}: vertex {twice[0]} is in another part of the split, too", name)
-        split[ids] = number
-    return split
-
-
-def _ends(edge_index):
-    """Sources and targets."""
-    if hasattr(edge_index, "shape") and (len(edge_index.shape) != 2 or edge_index.shape[0] != 2):
-        raise DataError(65, f"edge_index is [2, edges], found shape {tuple(edge_index.shape)}", "edge_index")
-    ends = [_array(row, numpy.int32, "edge_index") for row in edge_index]
-    if len(ends) != 2 or ends[0].ndim != 1 or ends[0].shape != ends[1].shape:
-        raise DataError(65, "edge_index is as many sources as targets, found shapes "
-                        + " and ".join(str(row.shape) for row in ends), "edge_index")
-    return ends
 
 
 class Data:
@@ -101,46 +38,61 @@ class Data:
     @classmethod
     def from_arrays(cls, edge_index, x=None, y=None, train=None, valid=None, test=None, *, edge_weight=None,
                     vertices=None, name="arrays"):
-        """edge_index: [2, edges], sources and targets. x: [vertices, features], float32 is borrowed and not copied. y:
-        the class of each vertex, -1 where it has none. train, valid, test: masks or ids."""
+        """edge_index: [2, edges], sources and targets, borrowed as int32 or int64. x: [vertices, features], borrowed as
+        float32. y: the class of each vertex, -1 or NaN where it has none, or [vertices, labels] of 0, 1 and NaN. train,
+        valid, test: masks or ids."""
+        return cls._lent(*ends_of(edge_index), _core.Compressed.none, x, y, {"train": train, "valid": valid, "test": test},
+                         edge_weight, vertices, name)
+
+    @classmethod
+    def _lent(cls, sources, targets, compressed, x, y, parts, edge_weight, vertices, name):
         if not name:
             raise UsageError(64, "a data set has a name", "name")
-        sources, targets = _ends(edge_index)
+        edges = (sources if compressed == _core.Compressed.targets else targets).shape
         if edge_weight is not None:
-            edge_weight = _array(edge_weight, numpy.float32, "edge_weight")
-            if edge_weight.shape != sources.shape:
-                raise DataError(65, f"{len(sources)} weights expected, found shape {edge_weight.shape}", "edge_weight")
+            edge_weight = array(edge_weight, numpy.float32, "edge_weight")
+            if edge_weight.shape != edges:
+                raise DataError(65, f"{edges[0]} weights expected, found shape {edge_weight.shape}", "edge_weight")
         if x is not None:
-            x = _array(x, numpy.float32, "x")
+            x = array(x, numpy.float32, "x")
             if x.ndim != 2:
                 raise DataError(65, f"features are [vertices, columns], found shape {x.shape}", "x")
-        if y is not None:
-            y = _array(y, numpy.int32, "y")
-            if y.ndim > 1 and y.size != len(y):
-                raise DataError(65, f"y has one class for each vertex, found shape {y.shape}", "y",
-                                "of one-hot rows take .argmax(1); several labels a vertex are read from files")
-            y = y.reshape(-1)
+        y = None if y is None else of_numpy(y)
+        if y is not None and y.ndim not in (1, 2):
+            raise DataError(65, f"y has a class or a row of labels for each vertex, found shape {y.shape}", "y")
         if vertices is None:
             known = [len(values) for values in (x, y) if values is not None]
             if not known:
                 raise UsageError(64, "how many vertices there are is said by x, y or vertices", "vertices")
             vertices = known[0]
-        split = _split(vertices, train=train, valid=valid, test=test)
+        several = y is not None and y.ndim == 2 and y.shape[1] > 1
+        if several and len(y) != vertices:
+            raise DataError(65, f"{vertices} rows of labels expected, found shape {y.shape}", "y")
+        classes = None if y is None or several else classes_of(y.reshape(-1))
+        bits = label_bits(y) if several else (None, None)
+        split = split_of(vertices, **parts)
         with _naming:
-            lent = _core.LentArrays(_free_name(name), vertices, sources, targets, edge_weight, x, y, split)
+            lent = _core.LentArrays(_free_name(name), vertices, sources, targets, compressed, edge_weight, x, classes,
+                                    y.shape[1] if several else 0, *bits, split)
             data = _taken[lent.name] = cls(lent.name, lent)
-        data._kept = {"edge_index": (sources, targets), "x": x, "y": y, "edge_weight": edge_weight, "split": split,
-                      "num_nodes": vertices}
+        data._kept = {"edges": (sources, targets, compressed), "x": x, "y": y if several else classes,
+                      "edge_weight": edge_weight, "split": split, "num_nodes": vertices}
         return data
 
     @classmethod
     def from_scipy(cls, matrix, x=None, y=None, train=None, valid=None, test=None, *, weighted=False, name="arrays"):
-        """A sparse matrix of SciPy: entry (i, j) is the edge from i to j. `weighted`: its values are weights."""
-        matrix = matrix.tocoo()
+        """A sparse matrix of SciPy: entry (i, j) is the edge from i to j. `weighted`: its values are weights. Rows of a
+        CSR matrix and columns of a CSC matrix are borrowed."""
         if matrix.shape[0] != matrix.shape[1]:
             raise DataError(65, f"a graph's matrix is square, found shape {matrix.shape}", "matrix")
-        return cls.from_arrays((matrix.row, matrix.col), x, y, train, valid, test,
-                               edge_weight=matrix.data if weighted else None, vertices=matrix.shape[0], name=name)
+        parts = {"train": train, "valid": valid, "test": test}
+        if matrix.format in ("csr", "csc"):
+            ends = (matrix.indptr, matrix.indices) if matrix.format == "csr" else (matrix.indices, matrix.indptr)
+            compressed = _core.Compressed.sources if matrix.format == "csr" else _core.Compressed.targets
+        else:
+            matrix = matrix.tocoo()
+            ends, compressed = ends_of((matrix.row, matrix.col)), _core.Compressed.none
+        return cls._lent(*ends, compressed, x, y, parts, matrix.data if weighted else None, matrix.shape[0], name)
 
     @classmethod
     def from_pyg(cls, data, *, name="arrays"):
@@ -156,6 +108,24 @@ class Data:
         get = graph.ndata.get
         return cls.from_arrays(graph.edges(), get("feat"), get("label"), get("train_mask"), get("val_mask"),
                                get("test_mask"), vertices=graph.num_nodes(), name=name)
+
+    @classmethod
+    def from_ogb(cls, dataset, root="dataset", *, name=None):
+        """A data set of OGB: its name, where OGB's loaders have unpacked it below `root`, or what a loader returns,
+        NodePropPredDataset or that of PyTorch Geometric or DGL."""
+        if isinstance(dataset, str):
+            return cls.open(_ogb.folder_of(dataset, root))
+        return cls.from_arrays(**_ogb.arrays_of(dataset), name=name or getattr(dataset, "name", "arrays"))
+
+    @classmethod
+    def from_parquet(cls, edges, vertices=None, *, source="source", target="target", weight=None, id=None, features=None,
+                     label=None, train=None, valid=None, test=None, name="arrays"):
+        """Tables of pyarrow, Parquet files, or folders of them. The other arguments are names of columns: of edges
+        `source`, `target` and `weight`; of vertices `features` (a column of lists, or a list of columns), `label` and the
+        masks `train`, `valid` and `test`. Ends of edges are numbers of rows of `vertices`, or, with `id`, values of that
+        column, which may be words."""
+        return cls.from_arrays(**_parquet.arrays_of(edges, vertices, source, target, weight, id, features, label,
+                                                    {"train": train, "valid": valid, "test": test}), name=name)
 
     @property
     def weighted(self):
@@ -174,7 +144,8 @@ class Data:
         """Writes the arrays as an .npz, uncompressed, that all programs here read."""
         if not self.borrowed:
             raise UsageError(64, f"{self.path} is a file already", "save")
-        kept = dict(self._kept, edge_index=numpy.stack(self._kept["edge_index"]))
+        kept = dict(self._kept)
+        kept["edge_index"] = written_ends(*kept.pop("edges"))
         split = kept.pop("split")
         if split is not None:
             for number, key in enumerate(("train_idx", "valid_idx", "test_idx")):

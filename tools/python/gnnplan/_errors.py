@@ -1,5 +1,7 @@
 """Exceptions: one base with a code, and the kinds that Python has for some of the codes."""
 
+import contextlib
+
 
 class Error(Exception):
     """What went wrong. `code` is the exit code of the tools (64 usage, 65 data, 66 missing, ...)."""
@@ -43,3 +45,21 @@ KINDS = {3: DoesNotFit, 64: UsageError, 65: DataError, 66: MissingError}
 
 def make(code, message, where="", hint=""):
     return KINDS.get(code, Error)(code, message, where, hint)
+
+
+def renamed(text, words):
+    """`words` by the paths of temporary files that stand for a caller's things."""
+    for path, word in words.items():
+        text = text.replace(path, word)
+    return text
+
+
+@contextlib.contextmanager
+def naming(words):
+    """Errors from within name the caller's things, and not the files that stand for them."""
+    try:
+        yield
+    except Error as error:
+        error.args = tuple(renamed(part, words) if isinstance(part, str) else part for part in error.args)
+        error.where, error.hint = renamed(error.where, words), renamed(error.hint, words)
+        raise

@@ -2,19 +2,13 @@
 
 import json
 import os
+import typing
 
-from . import _core, _tool
+from . import _core, _html, _tool
 from ._data import Data
 from ._errors import DataError, DoesNotFit
 from ._options import words
 from ._wait import call
-
-
-def _bytes(count):
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if count < 1024 or unit == "TiB":
-            return f"{count:.3g} {unit}"
-        count /= 1024
 
 
 class Plan:
@@ -49,12 +43,20 @@ class Plan:
     def __repr__(self):
         problem, how = self.document["problem"], self.configuration
         return (f"<gnnplan.Plan {problem['model']['name']} on {problem['graph']['name']}, {self.ranks} rank"
-                f"{'' if self.ranks == 1 else 's'}: {how['scheme']} {how['grid']}, {self.epoch_seconds:.3g} s an epoch, "
-                f"{_bytes(self.memory)} a rank>")
+                f"{'' if self.ranks == 1 else 's'}: {how['scheme']} {_html.grid_text(how['grid'])}, {self.epoch_seconds:.3g} s an epoch, "
+                f"{_html.in_bytes(self.memory)} a rank>")
+
+    def _repr_html_(self):
+        return _html.page(self)
 
     def table(self):
         """The configurations that were ranked, the fastest first: a DataFrame where pandas is installed."""
-        return _tool.frame([] if self._ranking is None else self._ranking["ranked"])
+        return _tool.frame(self.ranked)
+
+    @property
+    def ranked(self):
+        """The same as dicts; none of a plan that was loaded."""
+        return [] if self._ranking is None else self._ranking["ranked"]
 
     def sure(self):
         """What is decided, what is not, and how long an epoch may take, in words; "" for a plan that was loaded."""
@@ -100,18 +102,57 @@ class Plan:
         return (Plan, (self.json, None, self._ranking, self.notes))
 
 
-def plan(graph=None, model="gcn", ranks=1, **options):
-    """The fastest plan. `graph`: a Data, the path of a data set, the name of a card ("reddit"), or None with vertices=
-    and nonzeros=. All options of `gnnplan plan` are taken by their names: hidden=16, dropout=0.5, machine="h100x8".
-    """
+def _asked(graph, model, ranks, options):
+    """The data, where there are arrays or files, and the words of the question."""
     data = graph if isinstance(graph, Data) else None
     name = data.path if data is not None else None if graph is None else os.fspath(graph)
     if data is not None and data.borrowed and options.get("task") == "infer":
         options.setdefault("load", "whole")
     if data is not None and data.weighted:
         options.setdefault("edge_weights", True)
-    arguments = words(graph=name, model=model, ranks=ranks, **options)
-    found = call(lambda: _core.plan(arguments, "gnnplan.plan " + " ".join(arguments)))
+    return data, words(graph=name, model=model, ranks=ranks, **options)
+
+
+def _found(search):
+    """What search(stop) returns. Ctrl-C ends the search, too."""
+    stop = _core.Stop()
+    found = call(lambda: search(stop), stop.tell)
+    if found is None:
+        raise KeyboardInterrupt
+    return found
+
+
+def plan(graph=None, model="gcn", ranks=1, **options):
+    """The fastest plan. `graph`: a Data, the path of a data set, the name of a card ("reddit"), or None with vertices=
+    and nonzeros=. All options of `gnnplan plan` are taken by their names: hidden=16, dropout=0.5, machine="h100x8".
+    """
+    data, arguments = _asked(graph, model, ranks, options)
+    found = _found(lambda stop: _core.plan(arguments, "gnnplan.plan " + " ".join(arguments), stop))
     if found.infeasible:
         raise DoesNotFit.of(json.loads(found.infeasible))
     return Plan(found.plan, data, json.loads(found.table), found.notes)
+
+
+class Orders(typing.NamedTuple):
+    """The fastest plan in brief. S: the sparse product first (aggregate), D: the dense one (transform)."""
+
+    forward: str  # of layers 1 .. L
+    backward: str  # of layers L .. 1; - where nothing needs the gradient of the input
+    kept: list  # "T1 across epochs" (made once), "T2" (until the backward pass)
+    scheme: str
+    grid: str
+    epoch_seconds: float
+    peak_bytes_per_rank: int
+    memory_per_rank: int
+
+
+def select_orders(graph=None, model="gcn", ranks=1, **options):
+    """The choices of plan(), which takes the same, for those who have a training loop of their own. It compares nothing,
+    and so takes less time."""
+    _, arguments = _asked(graph, model, ranks, options)
+    try:
+        found = _found(lambda stop: _core.select_orders(arguments, stop))
+    except DoesNotFit:
+        plan(graph, model, ranks, **options)  # its error says how much is needed
+        raise
+    return Orders(*(getattr(found, name) for name in Orders._fields))

@@ -5,13 +5,14 @@ import tempfile
 
 from . import _tool
 from ._data import Data
+from ._errors import naming
 from ._options import text_of, words
 
 
 def sweep(graph=None, vary=(), **options):
     """`gnnplan sweep --json`. `vary`: a dict, {"ranks": [1, 2, 4]}."""
     varied = [f"--vary={key.replace('_', '-')}={text_of(values)}" for key, values in dict(vary).items()]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, naming({folder + os.sep: ""}):
         if isinstance(graph, Data) and graph.borrowed:
             path = os.path.join(folder, graph.path + ".npz")
             graph.save(path)

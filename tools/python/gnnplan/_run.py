@@ -9,9 +9,14 @@ import numpy
 
 from . import _core, _names, safetensors
 from ._data import Data
-from ._errors import UsageError
+from ._errors import UsageError, naming
 from ._options import words
 from ._wait import call
+
+
+# Of temporary files and folders that stand for a caller's things.
+WORDS = {"given.safetensors": "weights", "weights.safetensors": "run.weights", "logits.npy": "run.logits",
+         "checkpoints": "the checkpoint of an interruption"}
 
 
 class Run:
@@ -97,7 +102,8 @@ def _run(plan, data, options, on_epoch, folder, outputs):
     arguments = ["plan", *words(data=path, in_process=plan.ranks > 1, **options), *words(**outputs)]
     if "checkpoint" not in options and plan.document["problem"].get("task") != "infer":
         arguments += ["--checkpoint", os.path.join(folder, "checkpoints")]  # of an interrupted run, which goes with it
-    ran = call(lambda: _core.run(arguments, plan.json, None if on_epoch is None else hear, stop), stop.tell)
+    with naming({os.path.join(folder, name): word for name, word in WORDS.items()}):
+        ran = call(lambda: _core.run(arguments, plan.json, None if on_epoch is None else hear, stop), stop.tell)
     if failed:
         raise failed[0]
     return ran

@@ -7,7 +7,10 @@ import subprocess
 import sys
 import tempfile
 
-from ._errors import make
+from ._errors import make, renamed
+
+
+WORDS = {"plan.json": "the plan", "run.json": "the run"}  # of files that stand for a caller's things
 
 
 def _program():
@@ -29,8 +32,9 @@ def text(command, *arguments, plan=None, files=()):
         done = subprocess.run([_program(), command, *names, *arguments], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return done.stdout
-    lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    raise make(done.returncode, lines[-1][len("error: "):] if lines else done.stderr.strip())
+    said = renamed(done.stderr, {path: WORDS.get(name, name) for name, path in zip(texts, names)})
+    lines = [line for line in said.splitlines() if line.startswith("error: ")]
+    raise make(done.returncode, lines[-1][len("error: "):] if lines else said.strip())
 
 
 def document(command, *arguments, plan=None):
