@@ -15,6 +15,7 @@ class ForwardingCommunicator : public Communicator {
 public:
     int rank() const override { return inner_.rank(); }
     int size() const override { return inner_.size(); }
+    std::vector<int> nodes() const override { return inner_.nodes(); }
     void barrier() override { inner_.barrier(); }
     std::vector<std::string> control_all_gather(const std::string& text) override {
         return inner_.control_all_gather(text);

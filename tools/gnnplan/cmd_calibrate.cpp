@@ -215,7 +215,7 @@ void add_calibrate(CLI::App& root, Context& context) {
     add_count(command, "--threads", options->threads, "How many threads each rank has", {1, max_ranks});
     add_bind(command, options->bind);
     add_count(command, "--ranks-per-node", options->ranks_per_node,
-              "Take so many consecutive ranks for a node; default: ranks on hosts of one name are one", {1, max_ranks});
+              "Take so many consecutive ranks for a node; default: ranks that share memory are on one", {1, max_ranks});
     add_size(command, "--largest", options->largest,
              "Measure no operand and no message larger than this; default: 256MiB, with --backend cuda 2GiB");
     add_devices(command, *options);
