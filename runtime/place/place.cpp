@@ -6,6 +6,7 @@
 
 #ifdef GNNPLAN_HWLOC
 #include "runtime/comm/launch.hpp"
+#include "runtime/comm/launcher.hpp"
 #include "runtime/comm/room.hpp"
 #include "runtime/place/shares.hpp"
 
@@ -95,9 +96,8 @@ struct Attempt {
 Attempt too_few(const UnitSet& own, int threads) {
     const std::string number = std::to_string(threads);
     const std::string units = std::to_string(hwloc_bitmap_weight(own.get()));
-    const std::string hint = comm::launched_by_mpi()
-                                 ? "mpirun --map-by slot:PE=" + number + " --bind-to core, or mpirun --bind-to none"
-                                 : option_text("threads", units) + ", or a wider mask";
+    const std::string hint = comm::launched_by_mpi() ? comm::wider_ranks(comm::launcher_here(), threads)
+                                                     : option_text("threads", units) + ", or a wider mask";
     return {.note = "a rank of " + number + " threads may run on fewer processing units, " + list_of(own) +
                     ", so that they wait for each other: use " + hint,
             .warning = true};
