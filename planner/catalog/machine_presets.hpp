@@ -8,5 +8,7 @@
 namespace gnnplan::catalog {
 
 std::vector<Machine> make_machine_presets();
+// Nodes of processors of today.
+std::vector<Machine> make_cpu_presets();
 
 }  // namespace gnnplan::catalog

@@ -7,10 +7,16 @@
 #include "planner/catalog/machine_presets.hpp"
 #include "planner/catalog/suggest.hpp"
 
+#include <utility>
+
 namespace gnnplan::catalog {
 
 std::span<const Machine> machines() {
-    static const std::vector<Machine> presets = make_machine_presets();
+    static const std::vector<Machine> presets = [] {
+        std::vector<Machine> all = make_machine_presets();
+        for (Machine& machine : make_cpu_presets()) all.push_back(std::move(machine));
+        return all;
+    }();
     return presets;
 }
 

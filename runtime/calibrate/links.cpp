@@ -2,24 +2,11 @@
 #include "runtime/calibrate/collective.hpp"
 #include "runtime/calibrate/measurements.hpp"
 
-#include <gnnplan/base/error.hpp>
-
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 namespace gnnplan::calibrate {
 namespace {
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    if (gethostname(name.data(), name.size() - 1) != 0) {
-        throw Error(ErrorCode::unavailable, "the system does not tell the name of this host", "gethostname");
-    }
-    return name.data();
-}
 
 Sample time_messages(const Setting& setting, Collective& collective, const std::string& name, std::int64_t bytes,
                      std::int64_t messages) {
@@ -59,13 +46,14 @@ std::vector<int> Nodes::first_elsewhere(int rank) const {
 }
 
 Nodes find_nodes(comm::Communicator& comm, int ranks_per_node) {
-    const std::string name = ranks_per_node > 0 ? std::to_string(comm.rank() / ranks_per_node) : host_name();
-    std::vector<std::string> known;
+    std::vector<int> known;
     Nodes nodes;
-    for (const std::string& other : comm.control_all_gather(name)) {
-        const auto at = std::ranges::find(known, other);
+    const std::vector<int> found = comm.nodes();
+    for (int rank = 0; rank < comm.size(); ++rank) {
+        const int node = ranks_per_node > 0 ? rank / ranks_per_node : found[static_cast<std::size_t>(rank)];
+        const auto at = std::ranges::find(known, node);
         nodes.of_rank.push_back(static_cast<int>(at - known.begin()));
-        if (at == known.end()) known.push_back(other);
+        if (at == known.end()) known.push_back(node);
     }
     nodes.count = static_cast<int>(known.size());
     nodes.own = comm.split(nodes.of_rank[static_cast<std::size_t>(comm.rank())], comm.rank());

@@ -80,7 +80,7 @@ struct Nodes {
     // The first rank of each other node; none for a rank that is not the first of its own.
     std::vector<int> first_elsewhere(int rank) const;
 };
-// By the names of the hosts, or, where `ranks_per_node` is not 0, as if so many consecutive ranks were on each.
+// As the communicator knows them, or, where `ranks_per_node` is not 0, as if so many consecutive ranks were on each.
 Nodes find_nodes(comm::Communicator& comm, int ranks_per_node);
 
 // Seconds of one message of `bytes`, with hot buffers and with cold ones, which a rank has `cold_bytes` > 0 of: the

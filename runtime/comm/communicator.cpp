@@ -59,6 +59,13 @@ AgreedError decode(std::string_view text) {
 
 }  // namespace
 
+RanksHere ranks_here(const Communicator& comm) {
+    const std::vector<int> nodes = comm.nodes();
+    const auto own = nodes.begin() + comm.rank();
+    return {static_cast<int>(std::count(nodes.begin(), nodes.end(), *own)),
+            static_cast<int>(std::count(nodes.begin(), own, *own))};
+}
+
 double control_max(Communicator& comm, double value) { return control_max(comm, std::vector{value}).front(); }
 
 std::vector<double> control_max(Communicator& comm, std::vector<double> values) {

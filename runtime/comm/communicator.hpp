@@ -64,6 +64,10 @@ public:
     virtual int rank() const = 0;
     virtual int size() const = 0;
 
+    // Local. By rank: the lowest rank on its node. Ranks of a node share its memory, cores and devices, whatever
+    // containers call their hosts; where MPI cannot share memory between two ranks, they are on two nodes.
+    virtual std::vector<int> nodes() const { return std::vector<int>(static_cast<std::size_t>(size()), 0); }
+
     // Local. Whether bytes may move only in PendingExchange::progress() and wait(), as those in a host's memory do:
     // work that is to hide an exchange then looks after it in between.
     virtual bool needs_progress() const { return true; }
@@ -116,6 +120,13 @@ public:
 
 // Makes a communicator between the memories of devices out of one between their hosts; both outlive it. Collective.
 using OpenCommunicator = std::function<std::unique_ptr<Communicator>(Communicator& hosts, kernels::Device& device)>;
+
+// Ranks of `comm` on this rank's node, and those of them with a lower rank. Local.
+struct RanksHere {
+    int count = 1;
+    int before_this = 0;
+};
+RanksHere ranks_here(const Communicator& comm);
 
 // The largest value over all ranks, on the control channel; of several values, each by itself.
 double control_max(Communicator& comm, double value);

@@ -16,6 +16,7 @@ public:
     int rank() const override { return inner_.rank(); }
     int size() const override { return inner_.size(); }
     std::int64_t host_bytes() const override { return inner_.host_bytes(); }
+    std::vector<int> nodes() const override { return inner_.nodes(); }
     void barrier() override { inner_.barrier(); }
     std::vector<std::string> control_all_gather(const std::string& text) override {
         return inner_.control_all_gather(text);

@@ -43,10 +43,12 @@ MpiEnvironment::MpiEnvironment(std::int64_t largest_message_bytes, std::shared_p
     start_->heartbeat().enter(Heartbeat::joining);
     OwnedComm data = OwnedComm::duplicate(MPI_COMM_WORLD, data_name);
     OwnedComm control = OwnedComm::duplicate(MPI_COMM_WORLD, control_name);
-    std::shared_ptr<NodeRings> rings = NodeRings::create(control, note_);
+    OwnedComm node = OwnedComm::split_by_node(control.get(), "gnnplan node");
+    const int first_of_node = node.gather(control.rank()).front();
+    std::shared_ptr<NodeRings> rings = NodeRings::create(std::move(node), note_);
     world_ = std::make_unique<MpiCommunicator>(std::move(data), std::move(control),
-                                               static_cast<std::size_t>(largest_message_bytes), std::move(rings),
-                                               start_->heartbeat());
+                                               static_cast<std::size_t>(largest_message_bytes),
+                                               MpiNode{first_of_node, std::move(rings)}, start_->heartbeat());
 }
 
 MpiEnvironment::~MpiEnvironment() {

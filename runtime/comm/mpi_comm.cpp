@@ -52,6 +52,12 @@ int OwnedComm::rank() const {
     return rank;
 }
 
+std::vector<int> OwnedComm::gather(int number) const {
+    std::vector<int> all(static_cast<std::size_t>(size()));
+    check_mpi(MPI_Allgather(&number, 1, MPI_INT, all.data(), 1, MPI_INT, comm_), "MPI_Allgather");
+    return all;
+}
+
 int OwnedComm::size() const {
     int size = 0;
     check_mpi(MPI_Comm_size(comm_, &size), "MPI_Comm_size");

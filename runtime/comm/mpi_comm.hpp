@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace gnnplan::comm {
 
@@ -44,6 +45,9 @@ public:
     MPI_Comm get() const { return comm_; }
     int rank() const;
     int size() const;
+
+    // Collective: every rank's number, in rank order.
+    std::vector<int> gather(int number) const;
 
 private:
     OwnedComm(MPI_Comm comm, const char* name);

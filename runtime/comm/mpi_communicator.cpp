@@ -5,6 +5,7 @@
 
 #include <gnnplan/base/checked.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace gnnplan::comm {
@@ -55,9 +56,16 @@ void reduce(std::span<T> values, const OwnedComm& data, std::size_t largest, Hea
 
 }  // namespace
 
+std::vector<int> MpiCommunicator::lowest_of_each(const std::vector<int>& numbers) {
+    std::vector<int> lowest;
+    for (const int number : numbers)
+        lowest.push_back(checked_cast<int>(std::ranges::find(numbers, number) - numbers.begin()));
+    return lowest;
+}
+
 std::vector<Heartbeat*> MpiCommunicator::heartbeats() {
     std::vector<Heartbeat*> all(static_cast<std::size_t>(size_), nullptr);
-    for (std::size_t rank = 0; rings_ && rank < all.size(); ++rank) {
+    for (std::size_t rank = 0; rings_ != nullptr && rank < all.size(); ++rank) {
         if (node_ranks_[rank] >= 0) all[rank] = rings_->heartbeat(node_ranks_[rank]);
     }
     all[static_cast<std::size_t>(rank_)] = &own_heartbeat_;
@@ -94,7 +102,7 @@ void MpiCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::spa
     const OwnMessage own = own_message(sends, receives, rank_);
     const Waiting waiting(own_heartbeat_);
     PackedExchange far(*this, far_sends, far_receives);
-    if (rings_)
+    if (rings_ != nullptr)
         rings_->transfer(near_sends, near_receives, own, {node_ranks_, rank_});
     else
         copy_to_self(own);
@@ -121,7 +129,7 @@ std::unique_ptr<Communicator> MpiCommunicator::split(int colour, int key) {
     const Waiting waiting(own_heartbeat_);
     OwnedComm data = OwnedComm::split(control_.get(), colour, key, data_name);
     OwnedComm control = OwnedComm::split(control_.get(), colour, key, control_name);
-    return std::make_unique<MpiCommunicator>(std::move(data), std::move(control), largest_, rings_, own_heartbeat_);
+    return std::make_unique<MpiCommunicator>(std::move(data), std::move(control), largest_, node_, own_heartbeat_);
 }
 
 std::vector<std::string> MpiCommunicator::control_all_gather(const std::string& text) {

@@ -135,8 +135,8 @@ NodeRings::~NodeRings() {
     MPI_Win_free(&window_);
 }
 
-std::shared_ptr<NodeRings> NodeRings::create(const OwnedComm& control, std::string& note) {
-    std::shared_ptr<NodeRings> rings(new NodeRings(OwnedComm::split_by_node(control.get(), "gnnplan node")));
+std::shared_ptr<NodeRings> NodeRings::create(OwnedComm node, std::string& note) {
+    std::shared_ptr<NodeRings> rings(new NodeRings(std::move(node)));
     if (rings->size_ == 1 || !worth_while(rings->size_)) return nullptr;
     const std::size_t window = rings->part_bytes() * static_cast<std::size_t>(rings->size_);
     const std::size_t needed = window + window / 8 + (1U << 20U);  // the library's own pages included

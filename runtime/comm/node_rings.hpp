@@ -12,17 +12,17 @@ namespace gnnplan::comm {
 
 class NodeRings {
 public:
-    // Collective. Null on all ranks of a node where there is no shared memory to be had, or one rank only. `note` then
-    // says why, as a sentence, where the user can change it.
-    static std::shared_ptr<NodeRings> create(const OwnedComm& control, std::string& note);
+    // Collective over `node`, the ranks that can share memory with this one. Null on all of them where there is no
+    // shared memory to be had, or one rank only. `note` then says why, as a sentence, where the user can change it.
+    static std::shared_ptr<NodeRings> create(OwnedComm node, std::string& note);
 
     NodeRings(const NodeRings&) = delete;
     NodeRings& operator=(const NodeRings&) = delete;
     // Collective over the node.
     ~NodeRings();
 
-    // For each rank of `comm`, a part of the communicator that the rings were made from: its rank on this node, -1 if
-    // it is on another one. Local.
+    // For each rank of `comm`, which may have ranks of other nodes: its rank on this node, -1 if it is on another one.
+    // Local.
     std::vector<int> node_ranks_in(const OwnedComm& comm) const;
 
     // The heartbeat of a rank of this node.

@@ -59,7 +59,8 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
             throw Error(ErrorCode::infeasible,
                         "the system refused a thread for rank " + std::to_string(threads.size()) + " of " +
                             std::to_string(ranks) + ": " + failure.code().message(),
-                        {}, "memory or processes are limited, see ulimit -a; use fewer ranks, or mpirun on more nodes");
+                        {},
+                        "memory or processes are limited, see ulimit -a; use fewer ranks, or processes on more nodes");
         } catch (...) {
             world->abort();
             throw;

@@ -6,6 +6,7 @@
 
 #ifdef GNNPLAN_HWLOC
 #include "runtime/comm/launch.hpp"
+#include "runtime/comm/launcher.hpp"
 #include "runtime/comm/room.hpp"
 #include "runtime/place/shares.hpp"
 
@@ -59,13 +60,13 @@ UnitSet own_units(hwloc_topology_t topology) {
     return units;
 }
 
-// The machine, for ranks to find out who is on the same one: containers and network namespaces that have names of their
-// own share its units all the same.
-std::string machine_id() {
+// Whose units this rank's are, for ranks to find out who has the same ones: the node's. A kernel may have several
+// nodes, where MPI started a daemon in each container or network namespace; they share its units all the same.
+std::string owner_of_units(const comm::Communicator& comm) {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
     std::string id;
     std::getline(file, id);
-    return id;
+    return id.empty() ? "node " + std::to_string(comm.nodes()[static_cast<std::size_t>(comm.rank())]) : id;
 }
 
 bool bind_caller(hwloc_topology_t topology, const std::string& units) {
@@ -95,9 +96,8 @@ struct Attempt {
 Attempt too_few(const UnitSet& own, int threads) {
     const std::string number = std::to_string(threads);
     const std::string units = std::to_string(hwloc_bitmap_weight(own.get()));
-    const std::string hint = comm::launched_by_mpi()
-                                 ? "mpirun --map-by slot:PE=" + number + " --bind-to core, or mpirun --bind-to none"
-                                 : option_text("threads", units) + ", or a wider mask";
+    const std::string hint = comm::launched_by_mpi() ? comm::wider_ranks(comm::launcher_here(), threads)
+                                                     : option_text("threads", units) + ", or a wider mask";
     return {.note = "a rank of " + number + " threads may run on fewer processing units, " + list_of(own) +
                     ", so that they wait for each other: use " + hint,
             .warning = true};
@@ -124,7 +124,7 @@ Attempt attempt(hwloc_topology_t topology, const UnitSet& own, const Team& team)
 
 // Collective. The ranks that share the caller's units, and which of them it is.
 Team find_team(comm::Communicator& comm, const UnitSet& own, int threads) {
-    const std::string here = machine_id() + " " + list_of(own);
+    const std::string here = owner_of_units(comm) + " " + list_of(own);
     const std::vector<std::string> ranks = comm.control_all_gather(here);
     const auto own_place = ranks.begin() + comm.rank();
     return {static_cast<int>(std::count(ranks.begin(), ranks.end(), here)),

@@ -47,7 +47,7 @@ void Run::check_memory(const Ranks& ranks) const {
     if (ranks.processes.size() == 1) {
         check_memory_of_threads(plan_, first_usable(), dataset_ ? &*dataset_ : nullptr);
     } else {
-        run::check_memory(plan_, first_usable(), ranks.on_this_machine);
+        run::check_memory(plan_, first_usable(), ranks.on_this_node);
     }
 }
 

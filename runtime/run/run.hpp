@@ -29,7 +29,7 @@ namespace gnnplan::run {
 struct Ranks {
     comm::Communicator& processes;
     std::string communicator;              // for the report: "mpi", "threads"
-    int on_this_machine = 1;               // processes
+    int on_this_node = 1;                  // processes
     int before_this = 0;                   // of these, by rank
     std::unique_ptr<Watchdog> watchdog{};  // of this process; or null
 };

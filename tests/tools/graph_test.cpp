@@ -249,12 +249,13 @@ TEST(Catalog, DatasetsOfThePapers) {
 
 TEST(Catalog, MachinesOfThePapers) {
     const std::string list = gnnplan("machines list").out;
-    for (const char* name : {"cpu-node", "a6000x8", "summit", "dgx-1-v100", "dgx-a100", "a100x4-perlmutter", "h100x8",
-                             "h200x8", "gh200", "mi300x8", "mi250x4-frontier", "xeon-9242", "r5-16xlarge"}) {
+    for (const char* name :
+         {"cpu-node", "a6000x8", "summit", "dgx-1-v100", "dgx-a100", "a100x4-perlmutter", "h100x8", "h200x8", "gh200",
+          "mi300x8", "mi250x4-frontier", "xeon-9242", "r5-16xlarge", "epyc-9654", "epyc-9655p", "xeon-8480", "grace"}) {
         EXPECT_THAT(list, HasSubstr(name));
         EXPECT_EQ(gnnplan(std::string("machines show ") + name).code, 0);
     }
-    EXPECT_EQ(gnnplan("machines list --json").json()["machines"].size(), 13U);
+    EXPECT_EQ(gnnplan("machines list --json").json()["machines"].size(), 17U);
     const auto detected = gnnplan("machines detect --json").json();
     EXPECT_EQ(detected["schema"], "gnnplan.machine/1");
     EXPECT_EQ(detected["measured"], false);

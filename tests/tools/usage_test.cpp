@@ -43,6 +43,7 @@ TEST(Usage, EveryHelpOpensWithTwoExamples) {
                                       "machines detect",
                                       "calibrate",
                                       "completion",
+                                      "launch",
                                       "help"}) {
         const Outcome outcome = gnnplan(command + " --help");
         EXPECT_EQ(outcome.code, 0) << command;

@@ -30,14 +30,6 @@ constexpr const char* compiler = __VERSION__;
 constexpr const char* compiler = "GCC " __VERSION__;
 #endif
 
-std::string mpi_text() {
-#ifdef GNNPLAN_HAVE_MPI
-    return comm::MpiEnvironment::library_version();
-#else
-    return "";
-#endif
-}
-
 std::string kernels_text(const std::string& table) { return fmt::format("gnnplan {}, {}", version(), table); }
 
 KeptCalibration read_kept(const std::string& file, const ProfileFingerprint& here) {
@@ -60,12 +52,20 @@ std::size_t measurements_worth_keeping(const std::string& file) {
 
 }  // namespace
 
+std::string mpi_library() {
+#ifdef GNNPLAN_HAVE_MPI
+    return comm::MpiEnvironment::library_version();
+#else
+    return "";
+#endif
+}
+
 ProfileFingerprint fingerprint_here(bool with_mpi, const std::string& table) {
     ProfileFingerprint here;
     here.cpu = catalog::read_host().cpu_model;
     // Not those of this process: mpirun gives each rank its own.
     here.cores = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-    if (with_mpi) here.mpi = mpi_text();
+    if (with_mpi) here.mpi = mpi_library();
     // Products are our own, and change with the version.
     here.kernels = kernels_text(table.empty() ? kernels::cpu_table().name : table);
     here.compiler = compiler;

@@ -12,6 +12,9 @@
 
 namespace gnnplan::tools {
 
+// The MPI library that this program was built with; empty: none.
+std::string mpi_library();
+
 // The fingerprint that a calibration made now would have on this machine, with this build; `with_mpi`: between MPI
 // ranks. `table` names the kernels; "" are those of this machine's processor.
 ProfileFingerprint fingerprint_here(bool with_mpi, const std::string& table = {});

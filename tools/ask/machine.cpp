@@ -1,6 +1,7 @@
 #include "tools/ask/machine.hpp"
 
 #include "planner/catalog/machines.hpp"
+#include "runtime/comm/launcher.hpp"
 #include "tools/ask/calibration.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -16,12 +17,17 @@ namespace {
 constexpr const char* built_in = "cpu-node";
 constexpr std::int64_t old_days = 90;
 
+// The command that measures with so many ranks.
+std::string to_calibrate(std::int64_t ranks) {
+    return comm::start_command_here(ranks, mpi_library()) + " `calibrate/`";
+}
+
 void set_ranks_per_node(Machine& machine, int ranks) {
     if (machine.measured && machine.ranks_per_node != ranks) {
         throw Error(ErrorCode::usage,
                     fmt::format("the profile {} was measured with {} ranks on a node, all busy", machine.name,
                                 machine.ranks_per_node),
-                    "`ranks-per-node`", fmt::format("measure with so many: mpirun -n {} `calibrate/`", ranks));
+                    "`ranks-per-node`", "measure with so many: " + to_calibrate(ranks));
     }
     machine.ranks_per_node = ranks;
 }
@@ -83,14 +89,13 @@ std::vector<std::string> node_notes(const Machine& machine, const std::vector<st
         notes.push_back(
             fmt::format("the profile is of {} ranks a node, all busy; {} may be faster than predicted: {} "
                         "measures so many",
-                        node, fmt::join(fewer, ", "),
-                        most == 1 ? "`calibrate/ranks 1`" : fmt::format("mpirun -n {} `calibrate/`", most)));
+                        node, fmt::join(fewer, ", "), most == 1 ? "`calibrate/ranks 1`" : to_calibrate(most)));
     }
     if (!more.empty()) {
         notes.push_back(
             fmt::format("{} ranks are planned as {} nodes, because the profile was measured with {} ranks on one; to "
-                        "measure more on this node: mpirun -n {} `calibrate/`",
-                        fmt::join(more, ", "), fmt::join(nodes, ", "), node, *more.rbegin()));
+                        "measure more on this node: {}",
+                        fmt::join(more, ", "), fmt::join(nodes, ", "), node, to_calibrate(*more.rbegin())));
     }
     return notes;
 }

@@ -192,7 +192,7 @@ Calibrated calibrate_ranks(comm::Communicator& comm, const CalibrateOptions& opt
     const place::Placement placement = place_threads(comm, options);
     measure::SteadyClock clock;
     TrainingRanks ranks{comm, clock, static_cast<int>(options.threads),
-                        [&] { return backend.open(nodes.own->rank()); }};
+                        [&] { return backend.open(comm::ranks_here(comm).before_this); }};
     std::optional<std::string> exchange;
     if (!backend.host_memory) ranks.communicator = exchange_of(options, placement, exchange);
 

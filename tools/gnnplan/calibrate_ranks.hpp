@@ -21,7 +21,7 @@ struct CalibrateOptions {
     std::optional<std::int64_t> ranks;
     std::int64_t threads = 1;
     std::string bind = "on";
-    std::optional<std::int64_t> ranks_per_node;  // by the names of the hosts
+    std::optional<std::int64_t> ranks_per_node;  // unset: those that share memory
     std::int64_t largest = 0;                    // bytes of an operand or message; 0: as much as usual
     std::string backend = "cpu";
     std::string device_exchange = "auto";

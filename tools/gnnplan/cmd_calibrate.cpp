@@ -8,6 +8,7 @@
 #include "runtime/calibrate/calibrate.hpp"
 #include "runtime/comm/device_exchange.hpp"
 #include "runtime/comm/launch.hpp"
+#include "runtime/comm/launcher.hpp"
 #include "runtime/comm/threads.hpp"
 #ifdef GNNPLAN_HAVE_MPI
 #include "runtime/comm/mpi.hpp"
@@ -87,7 +88,7 @@ void check_exchange(const CalibrateOptions& options) {
 }
 
 int run_in_process(const Context& context, const CalibrateOptions& options) {
-    comm::refuse_lone_rank(fingerprint_here(true).mpi);
+    comm::refuse_lone_rank(mpi_library());
     check_output(options);
     const kernels::Backend backend = kernels::open_backend(options.backend);
     const int cores = catalog::read_host().cores;
@@ -103,9 +104,9 @@ int run_in_process(const Context& context, const CalibrateOptions& options) {
     report(context, options, calibrated);
     if (ranks > 1) {
         say_notes(
-            {fmt::format("links were measured between threads; for ranks under mpirun: mpirun -n {} gnnplan "
-                         "calibrate, with the same flags but --ranks",
-                         ranks)});
+            {fmt::format("links were measured between threads; for ranks that are processes: {} gnnplan calibrate, "
+                         "with the same flags but --ranks",
+                         comm::start_command_here(ranks, mpi_library()))});
     }
     return exit_code(options, calibrated.load);
 }
@@ -115,14 +116,16 @@ int run_in_process(const Context& context, const CalibrateOptions& options) {
 int run_under_mpi(const Context& context, const CalibrateOptions& options) {
     comm::MpiEnvironment mpi;
     comm::Communicator& world = mpi.world();
-    if (world.size() == 1) comm::refuse_lone_rank(comm::MpiEnvironment::library_version());
+    if (world.size() == 1) comm::refuse_lone_rank(mpi_library());
     const bool speaks = world.rank() == 0;
     try {
         return mpi.run_or_abort(say_error_of_rank, [&] {
             kernels::Backend backend;
             comm::agree(world, [&] {
                 backend = kernels::open_backend(options.backend);
-                if (options.ranks) throw Error(ErrorCode::usage, "mpirun says how many ranks there are", "--ranks");
+                if (options.ranks)
+                    throw Error(ErrorCode::usage,
+                                comm::name_of(comm::launcher_here()) + " says how many ranks there are", "--ranks");
                 if (speaks) check_output(options);
             });
             const Calibrated calibrated = calibrate_ranks(world, options, backend, true);
@@ -140,7 +143,8 @@ int run_under_mpi(const Context& context, const CalibrateOptions& options) {
 #else
 
 int run_under_mpi(const Context&, const CalibrateOptions&) {
-    throw Error(ErrorCode::unavailable, "this gnnplan was built without MPI", {}, "run it without mpirun");
+    throw Error(ErrorCode::unavailable, "this gnnplan was built without MPI", {},
+                "run it without " + comm::name_of(comm::launcher_here()));
 }
 
 #endif
@@ -215,7 +219,7 @@ void add_calibrate(CLI::App& root, Context& context) {
     add_count(command, "--threads", options->threads, "How many threads each rank has", {1, max_ranks});
     add_bind(command, options->bind);
     add_count(command, "--ranks-per-node", options->ranks_per_node,
-              "Take so many consecutive ranks for a node; default: ranks on hosts of one name are one", {1, max_ranks});
+              "Take so many consecutive ranks for a node; default: ranks that share memory are on one", {1, max_ranks});
     add_size(command, "--largest", options->largest,
              "Measure no operand and no message larger than this; default: 256MiB, with --backend cuda 2GiB");
     add_devices(command, *options);

@@ -1,10 +1,11 @@
 // gnnplan plan: search, choose, write the plan.
+#include "planner/catalog/host.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/outputs.hpp"
 #include "planner/io/plan.hpp"
+#include "runtime/comm/launcher.hpp"
 #include "tools/advise/feature_dropout.hpp"
 #include "tools/advise/json/selection_json.hpp"
-#include "tools/advise/launcher.hpp"
 #include "tools/advise/pins.hpp"
 #include "tools/ask/calibration.hpp"
 #include "tools/ask/machine.hpp"
@@ -33,6 +34,7 @@
 #include <gnnplan/select.hpp>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -73,6 +75,16 @@ std::vector<Objective> parse_objectives(const std::string& text) {
     return parsed;
 }
 
+// By the launcher that is here; ranks that run here are started as Open MPI wants it of this user on this machine.
+std::string start_command(std::int64_t ranks, bool here) {
+    comm::LaunchPlace place{.launcher = comm::launcher_here(), .library = mpi_library()};
+    if (here) {
+        place.root = geteuid() == 0;
+        place.slots = catalog::physical_cores();
+    }
+    return comm::start_command(ranks, place);
+}
+
 // With as many threads as the plan's times are of.
 std::string run_hint(const PlanOptions& options, const ProblemRecord& problem, const Machine& machine) {
     if (!options.output) return "to keep it:  add -o plan.json\n";
@@ -82,11 +94,11 @@ std::string run_hint(const PlanOptions& options, const ProblemRecord& problem, c
         return "to run it:  plan again with --graph PATH, as batches are drawn from the data's edges\n";
     // A machine that was named is another one, as a rule.
     const bool here = from_path && options.problem.machine.empty();
-    const LaunchPlace place = here ? launch_place(fingerprint_here(true).mpi) : LaunchPlace{};
+    const std::string start = shape.ranks == 1 ? "" : start_command(shape.ranks, here) + " ";
     const bool known = machine.calibration && machine.calibration->threads;
     const std::string threads = known ? fmt::format(" --threads {}", *machine.calibration->threads) : "";
     const bool infers = options.problem.model.task == "infer";
-    return fmt::format("run it:  {}{}{}{}\n", launcher(shape.ranks, place),
+    return fmt::format("run it:  {}{}{}{}\n", start,
                        command_line({"gnnrun", *options.output, "--data", from_path ? shape.graph : "DIR"}), threads,
                        infers ? " --load-weights WEIGHTS --save-logits OUT.npy" : "");
 }

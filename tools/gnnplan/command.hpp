@@ -41,6 +41,7 @@ void add_report(CLI::App& root, Context& context);
 void add_sweep(CLI::App& root, Context& context);
 void add_compare(CLI::App& root, Context& context);
 void add_calibrate(CLI::App& root, Context& context);
+void add_launch(CLI::App& root, Context& context);
 void add_validate(CLI::App& root, Context& context);
 void add_graph(CLI::App& root, Context& context);
 void add_generate(CLI::App& graph, Context& context);  // of `gnnplan graph`

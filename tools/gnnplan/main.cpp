@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
     add_sweep(app, context);
     add_compare(app, context);
     add_calibrate(app, context);
+    add_launch(app, context);
     add_validate(app, context);
     add_graph(app, context);
     add_datasets(app, context);

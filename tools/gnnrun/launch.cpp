@@ -3,6 +3,7 @@
 #include "kernels/backend.hpp"
 #include "planner/catalog/host.hpp"
 #include "runtime/comm/launch.hpp"
+#include "runtime/comm/launcher.hpp"
 #include "runtime/comm/self.hpp"
 #include "runtime/comm/threads.hpp"
 #include "runtime/run/run.hpp"
@@ -81,8 +82,9 @@ int run_here(const RunFlags& flags) {
     Plan plan = read_plan_file(flags.plan);
     const int ranks = plan.problem.ranks;
     if (ranks > 1 && !flags.in_process) {
-        throw Error(ErrorCode::mismatch, fmt::format("the plan is for {} ranks, this is one process", ranks),
-                    flags.plan, fmt::format("start it with mpirun -n {}, or add --in-process", ranks));
+        throw Error(
+            ErrorCode::mismatch, fmt::format("the plan is for {} ranks, this is one process", ranks), flags.plan,
+            fmt::format("start it with {}, or add --in-process", comm::start_command_here(ranks, mpi_library())));
     }
     comm::SelfCommunicator self;
     comm::Heartbeat& heartbeat = *self.heartbeats().front();
@@ -102,27 +104,15 @@ int run_here(const RunFlags& flags) {
 
 #ifdef GNNPLAN_HAVE_MPI
 
-std::string mpi_library() { return comm::MpiEnvironment::library_version(); }
-
-struct RanksHere {
-    int count = 0;
-    int before_this = 0, on_own_units = 0;  // of lower rank; that may run on the same processing units
-};
-
-// Those that share memory with this one are here, whatever containers call their hosts.
-RanksHere ranks_on_this_host(comm::Communicator& world) {
-    const std::vector<comm::Heartbeat*> seen = world.heartbeats();
-    const std::vector<std::string> hosts = world.control_all_gather(host_name());
+// Collective. The ranks of this node that may run on the same processing units as this one.
+int ranks_on_own_units(comm::Communicator& world) {
+    const std::vector<int> nodes = world.nodes();
     const std::vector<std::string> units = world.control_all_gather(catalog::processing_units());
     const auto own = static_cast<std::size_t>(world.rank());
-    RanksHere ranks;
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        if (seen[rank] == nullptr && hosts[rank] != hosts[own]) continue;
-        ++ranks.count;
-        if (rank < own) ++ranks.before_this;
-        if (units[rank] == units[own]) ++ranks.on_own_units;
-    }
-    return ranks;
+    int count = 0;
+    for (std::size_t rank = 0; rank < nodes.size(); ++rank)
+        count += nodes[rank] == nodes[own] && units[rank] == units[own] ? 1 : 0;
+    return count;
 }
 
 // Collective.
@@ -136,23 +126,25 @@ void say_places_of_all(comm::Communicator& world, const RunFlags& flags, int thr
 }
 
 int run_under_mpi(const RunFlags& flags, comm::Communicator& world, std::unique_ptr<run::Watchdog> watchdog) {
-    const RanksHere ranks_here = ranks_on_this_host(world);
+    const comm::RanksHere here = comm::ranks_here(world);
     run::Ranks ranks{.processes = world,
                      .communicator = "mpi",
-                     .on_this_machine = ranks_here.count,
-                     .before_this = ranks_here.before_this,
+                     .on_this_node = here.count,
+                     .before_this = here.before_this,
                      .watchdog = std::move(watchdog)};
     const auto read_plan = [&] {
-        if (flags.in_process) throw Error(ErrorCode::usage, "--in-process and mpirun exclude each other");
+        const std::string launcher = comm::name_of(comm::launcher_here());
+        if (flags.in_process) throw Error(ErrorCode::usage, "--in-process and " + launcher + " exclude each other");
         Plan plan = read_plan_file(flags.plan);
         if (plan.problem.ranks != world.size()) {
-            throw Error(ErrorCode::mismatch,
-                        fmt::format("the plan is for {} ranks, mpirun started {}", plan.problem.ranks, world.size()),
-                        flags.plan, fmt::format("use mpirun -n {}", plan.problem.ranks));
+            throw Error(
+                ErrorCode::mismatch,
+                fmt::format("the plan is for {} ranks, {} started {}", plan.problem.ranks, launcher, world.size()),
+                flags.plan, "use " + comm::start_command_here(plan.problem.ranks, mpi_library()));
         }
         return plan;
     };
-    const int threads = catalog::threads_of_rank(ranks_here.count, ranks_here.on_own_units);
+    const int threads = catalog::threads_of_rank(here.count, ranks_on_own_units(world));
     say_places_of_all(world, flags, threads);
     return run_on(ranks, flags, read_plan, threads);
 }
@@ -222,18 +214,24 @@ int launch_under_mpi(CLI::App& app, RunFlags& flags, int argc, const char* const
 
 #else
 
-std::string mpi_library() { return {}; }
-
 int launch_under_mpi(CLI::App& app, const RunFlags&, int argc, const char* const* argv) {
     return run_main(app, argc, argv, []() -> int {
         throw Error(ErrorCode::unavailable, "this gnnrun was built without MPI", {},
-                    "run it without mpirun, with --in-process");
+                    fmt::format("run it without {}, with --in-process", comm::name_of(comm::launcher_here())));
     });
 }
 
 #endif
 
 }  // namespace
+
+std::string mpi_library() {
+#ifdef GNNPLAN_HAVE_MPI
+    return comm::MpiEnvironment::library_version();
+#else
+    return {};
+#endif
+}
 
 int launch(CLI::App& app, RunFlags& flags, int argc, const char* const* argv) {
     flags.arguments.assign(argv, argv + argc);

@@ -5,7 +5,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include <string>
+
 namespace gnnplan::tools {
+
+// The MPI library that this program was built with; empty: none.
+std::string mpi_library();
 
 // Parses the arguments, runs, and returns the exit code. Only rank 0 of the MPI launcher's processes writes messages.
 int launch(CLI::App& app, RunFlags& flags, int argc, const char* const* argv);

@@ -1,6 +1,7 @@
 #include "tools/gnnrun/timeout.hpp"
 
 #include "runtime/comm/launch.hpp"
+#include "runtime/comm/launcher.hpp"
 #include "tools/common/main.hpp"
 
 #include <gnnplan/base/error.hpp>
@@ -47,8 +48,8 @@ std::unique_ptr<run::Watchdog> watch_start(std::int64_t timeout, comm::MpiStart&
         std::string what = fmt::format("nothing has moved for {} s: rank {} waits ", timeout, comm::rank_of_launcher());
         if (stage != comm::Heartbeat::greeting) end_process(what + in_mpi(stage));
         end_process(what + "for the first answers of others over the network: " + start.answers() +
-                    " (where hosts have interfaces with the same address, such as Docker's bridge, leave them out: "
-                    "mpirun --mca btl_tcp_if_exclude lo,docker0; a longer --timeout waits longer)");
+                    " (where hosts have interfaces with the same address, such as Docker's bridge, leave them out: " +
+                    comm::other_interfaces(comm::launcher_here()) + "; a longer --timeout waits longer)");
     });
 }
 

@@ -5,11 +5,13 @@
 #include "planner/cost/rescale.hpp"
 #include "planner/io/report.hpp"
 #include "runtime/comm/device_exchange.hpp"
+#include "runtime/comm/launcher.hpp"
 #include "runtime/deploy/report.hpp"
 #include "tools/common/main.hpp"
 #include "tools/gnnrun/dropout_note.hpp"
 #include "tools/gnnrun/dry_run.hpp"
 #include "tools/gnnrun/interruption.hpp"
+#include "tools/gnnrun/launch.hpp"
 #include "tools/gnnrun/summary.hpp"
 #include "tools/gnnrun/timeout.hpp"
 #include "tools/text/format.hpp"
@@ -65,7 +67,8 @@ std::string resuming_command(const RunFlags& flags, int processes, const std::st
         }
     }
     arguments.insert(arguments.end(), {"--resume", from});
-    return (processes > 1 ? fmt::format("mpirun -n {} ", processes) : "") + command_line(arguments);
+    const std::string start = processes > 1 ? comm::start_command_here(processes, mpi_library()) + " " : "";
+    return start + command_line(arguments);
 }
 
 }  // namespace

@@ -26,9 +26,10 @@ using ::testing::UnorderedElementsAre;
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
 TEST(Machines, EveryMachineOfThePapersIsThere) {
-    EXPECT_THAT(machine_names(), UnorderedElementsAre("a6000x8", "summit", "dgx-1-v100", "dgx-a100",
-                                                      "a100x4-perlmutter", "h100x8", "h200x8", "gh200", "mi300x8",
-                                                      "mi250x4-frontier", "xeon-9242", "r5-16xlarge", "cpu-node"));
+    EXPECT_THAT(machine_names(),
+                UnorderedElementsAre("a6000x8", "summit", "dgx-1-v100", "dgx-a100", "a100x4-perlmutter", "h100x8",
+                                     "h200x8", "gh200", "mi300x8", "mi250x4-frontier", "xeon-9242", "r5-16xlarge",
+                                     "cpu-node", "epyc-9654", "epyc-9655p", "xeon-8480", "grace"));
 }
 
 TEST(Machines, ThePublicPresetIsTheSame) {
@@ -68,6 +69,10 @@ TEST(Machines, RanksAndMemoryAreThePublications) {
         {"xeon-9242", 2, 192'000'000'000},    // DistGNN: dual-socket, 384 GB memory a node, one rank a socket
         {"r5-16xlarge", 1, 768'000'000'000},  // DEAL: 768 GB memory
         {"cpu-node", 2, 12 * gib},
+        {"epyc-9654", 2, 192 * gib},          // SURF: 24 x 16 GiB a node of two sockets
+        {"epyc-9655p", 1, 1536'000'000'000},  // CoreWeave: 1536 GB
+        {"xeon-8480", 2, 128 * gib},          // assumed
+        {"grace", 2, 120'000'000'000},        // BSC: two dies of 120 GB
     };
     for (const Described& row : described) {
         EXPECT_EQ(find_machine(row.name).ranks_per_node, row.ranks_per_node) << row.name;
@@ -124,6 +129,12 @@ TEST(Machines, RatesStayBelowPublishedPeaks) {
     EXPECT_LT(find_machine("summit").network_cards.value().node_bytes_per_second(), 25e9);
     EXPECT_EQ(find_machine("summit").network_cards.value().per_node, 2);           // one a socket
     EXPECT_LT(find_machine("r5-16xlarge").inter_node.bytes_per_second, 25e9 / 8);  // DEAL: 25 Gbps Ethernet
+    // AMD: 12 channels of DDR5-4800; 2 x 16 lanes, of which half at a time, multiply and add. Intel: 8 channels.
+    EXPECT_DOUBLE_EQ(find_machine("epyc-9654").memory_bytes_per_second, 0.8 * 12 * 4800e6 * 8);
+    EXPECT_DOUBLE_EQ(find_machine("epyc-9654").gemm_flops_per_second, 0.6 * 96 * 2.4e9 * 32);
+    EXPECT_DOUBLE_EQ(find_machine("epyc-9655p").memory_bytes_per_second, 0.8 * 12 * 6000e6 * 8);
+    EXPECT_DOUBLE_EQ(find_machine("xeon-8480").memory_bytes_per_second, 0.8 * 8 * 4800e6 * 8);
+    EXPECT_DOUBLE_EQ(find_machine("grace").gemm_flops_per_second, 0.6 * 72 * 3.1e9 * 32);
     // JSC: 150 GB/s to each of three others. AMD: 64 GB/s to each of seven. OLCF: 100 GB/s a node of Frontier.
     EXPECT_LT(find_machine("gh200").intra_node.bytes_per_second, 3 * 150e9);
     EXPECT_LT(find_machine("mi300x8").intra_node.bytes_per_second, 7 * 64e9);

@@ -2,6 +2,7 @@
 
 #include "runtime/calibrate/measurements.hpp"
 #include "runtime/calibrate/slots.hpp"
+#include "runtime/comm/counting.hpp"
 #include "runtime/comm/threads.hpp"
 
 #include <gmock/gmock.h>
@@ -49,12 +50,29 @@ TEST(Collectives, ColdBuffersAreOthersEachTime) {
     EXPECT_EQ(hot.current().data(), first);
 }
 
-TEST(Nodes, AreRanksOfOneHostName) {
+TEST(Nodes, IsOneForThreads) {
     comm::run_ranks(3, [](comm::Communicator& comm) {
         const Nodes nodes = find_nodes(comm, 0);
         EXPECT_EQ(nodes.count, 1);
         EXPECT_EQ(nodes.ranks_per_node(), 3);
         EXPECT_EQ(nodes.own->size(), 3);
+    });
+}
+
+TEST(Nodes, AreThoseThatTheCommunicatorSays) {
+    class OnTwoNodes final : public comm::CountingCommunicator {
+    public:
+        using CountingCommunicator::CountingCommunicator;
+        std::vector<int> nodes() const override { return {0, 1, 0}; }
+    };
+    comm::run_ranks(3, [](comm::Communicator& ranks) {
+        comm::Traffic traffic;
+        OnTwoNodes comm(ranks, traffic);
+        const Nodes nodes = find_nodes(comm, 0);
+        EXPECT_THAT(nodes.of_rank, ElementsAre(0, 1, 0));
+        EXPECT_EQ(nodes.count, 2);
+        EXPECT_EQ(nodes.ranks_per_node(), 2);
+        EXPECT_EQ(nodes.own->size(), comm.rank() == 1 ? 1 : 2);
     });
 }
 

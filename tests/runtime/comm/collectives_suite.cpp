@@ -149,6 +149,33 @@ TEST_P(Contract, SplitOfSplit) {
     });
 }
 
+// A node's name is the lowest rank on it, the same in a group and on every rank.
+TEST_P(Contract, NodesOfAGroupAreThoseOfAll) {
+    on_ranks([](Communicator& comm) {
+        const std::vector<int> nodes = comm.nodes();
+        ASSERT_EQ(nodes.size(), static_cast<std::size_t>(comm.size()));
+        std::string text;
+        for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+            EXPECT_LE(nodes[rank], static_cast<int>(rank));
+            EXPECT_EQ(nodes[static_cast<std::size_t>(nodes[rank])], nodes[rank]);
+            text += std::to_string(nodes[rank]) + " ";
+        }
+        expect_same_on_all(comm, text);
+        const auto reversed = comm.split(0, -comm.rank());
+        const std::vector<int> again = reversed->nodes();
+        const auto same = [](const std::vector<int>& of, int one, int other) {
+            return of[static_cast<std::size_t>(one)] == of[static_cast<std::size_t>(other)];
+        };
+        const int last = comm.size() - 1;
+        for (int one = 0; one <= last; ++one)
+            for (int other = 0; other <= last; ++other)
+                EXPECT_EQ(same(nodes, one, other), same(again, last - one, last - other));
+        const RanksHere here = ranks_here(comm);
+        EXPECT_GT(here.count, here.before_this);
+        EXPECT_EQ(here.before_this == 0, nodes[static_cast<std::size_t>(comm.rank())] == comm.rank());
+    });
+}
+
 TEST_P(Contract, CountingFollowsTheFlatBroadcast) {
     on_ranks([](Communicator& comm) {
         Traffic traffic;

@@ -1,7 +1,6 @@
 // Runs the contract on one rank alone, on threads, and on threads whose data is in the memory of devices, and tests
 // what only threads have: the release after a failure.
 #include "contract.hpp"
-#include "runtime/comm/launch.hpp"
 #include "runtime/comm/peers.hpp"
 #include "runtime/comm/self.hpp"
 #include "runtime/comm/staged.hpp"
@@ -15,8 +14,6 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <map>
 #include <string>
 
 namespace gnnplan::comm {
@@ -235,50 +232,6 @@ TEST(RunRanks, NoOtherExchangeWhileOneIsUnderWay) {
         pending->wait();
         EXPECT_NO_THROW(comm.exchange({}, {}));
     });
-}
-
-TEST(Launch, TheEnvironmentTells) {
-    unsetenv("OMPI_COMM_WORLD_SIZE");
-    for (const char* name : {"PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_SIZE"}) unsetenv(name);
-    EXPECT_FALSE(launched_by_mpi());
-    setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
-    EXPECT_TRUE(launched_by_mpi());
-    unsetenv("OMPI_COMM_WORLD_SIZE");
-}
-
-TEST(Launch, OfSeveralProcessesThatAreAloneIsRefused) {
-    const auto set = [](const std::map<std::string, std::string>& variables) {
-        for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-    };
-    const auto clear = [] {
-        for (const char* kind : {"OMPI_COMM_WORLD_", "PMI_", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"})
-            for (const char* what : {"SIZE", "RANK", ""}) unsetenv((std::string(kind) + what).c_str());
-    };
-    const auto refused = [&](const std::map<std::string, std::string>& variables) {
-        clear();
-        set(variables);
-        try {
-            refuse_lone_rank("Some MPI 1.0");
-            return std::string();
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::mismatch);
-            return std::string(error.what());
-        }
-    };
-    EXPECT_EQ(refused({}), "");
-    EXPECT_THAT(refused({{"PMI_SIZE", "4"}, {"PMI_RANK", "2"}}),
-                HasSubstr("built with Some MPI 1.0: start it with mpirun -n 4 of that MPI"));
-    EXPECT_EQ(rank_of_launcher(), 2);
-    EXPECT_THAT(refused({{"SLURM_STEP_NUM_TASKS", "3"}, {"SLURM_PROCID", "1"}}), HasSubstr("SLURM step"));
-    // Allowed: a batch script, which has a rank, too; one process of Open MPI where SLURM started the daemons.
-    EXPECT_EQ(refused({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}}), "");
-    EXPECT_EQ(refused({{"OMPI_COMM_WORLD_SIZE", "1"},
-                       {"OMPI_COMM_WORLD_RANK", "0"},
-                       {"SLURM_STEP_NUM_TASKS", "3"},
-                       {"SLURM_PROCID", "1"}}),
-              "");
-    clear();
-    unsetenv("SLURM_NTASKS");
 }
 
 TEST(Waiting, IsSeenAndNests) {

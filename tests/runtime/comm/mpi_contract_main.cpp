@@ -1,5 +1,5 @@
 // Runs the contract on MPI processes: every rank runs every test, in the same order.
-//   mpi_contract [--largest-message BYTES] [--no-shared-memory | --two-nodes] [GoogleTest flags]
+//   mpi_contract [--largest-message BYTES] [--no-shared-memory | --two-nodes] [--own-names] [GoogleTest flags]
 #include "contract.hpp"
 #include "runtime/comm/launch.hpp"
 #include "runtime/comm/mpi.hpp"
@@ -7,8 +7,13 @@
 
 #include <gnnplan/base/error.hpp>
 
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <string>
 
 namespace gnnplan::comm {
@@ -21,6 +26,7 @@ int waits = 0;                          // calls of MPI_Waitall
 int messages = 0;                       // calls of MPI_Isend
 std::string started;                    // s and r: calls of MPI_Isend and MPI_Irecv, in their order
 bool no_shared_memory = false;          // set by main while MPI_Win_allocate_shared shall fail
+bool own_names = false;                 // set by main where each rank has a host name of its own
 bool two_nodes = false;                 // set by main while even and odd ranks shall be on different nodes
 
 INSTANTIATE_TEST_SUITE_P(All, Contract,
@@ -29,6 +35,22 @@ INSTANTIATE_TEST_SUITE_P(All, Contract,
 TEST(MpiEnvironment, KnowsItsLauncherAndLibrary) {
     EXPECT_TRUE(launched_by_mpi());
     EXPECT_FALSE(MpiEnvironment::library_version().empty());
+}
+
+// Even and odd ranks where the program was told so, else all: whether memory is shared or not, and whatever their hosts
+// are called.
+TEST(MpiEnvironment, NodesAreThoseOfTheSharedMemorySplit) {
+    Communicator& comm = environment->world();
+    std::vector<int> expected;
+    for (int rank = 0; rank < comm.size(); ++rank) expected.push_back(two_nodes ? rank % 2 : 0);
+    EXPECT_EQ(comm.nodes(), expected);
+    const RanksHere here = ranks_here(comm);
+    EXPECT_EQ(here.count, two_nodes ? (comm.size() + 1 - comm.rank() % 2) / 2 : comm.size());
+    EXPECT_EQ(here.before_this, two_nodes ? comm.rank() / 2 : comm.rank());
+    std::array<char, 64> host{};
+    gethostname(host.data(), host.size());
+    const auto hosts = comm.control_all_gather(host.data());
+    EXPECT_EQ(std::set(hosts.begin(), hosts.end()).size(), own_names ? hosts.size() : 1);
 }
 
 // A receiver that expects more than is sent, which MPI itself would accept.
@@ -221,6 +243,17 @@ extern "C" int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuse
     return PMPI_Waitall(count, requests, statuses);
 }
 
+namespace {
+
+// As containers do. An ordinary user has to be in a user namespace of its own. False where the system refuses.
+bool take_own_name(int rank) {
+    const std::string name = "container" + std::to_string(rank);
+    return (unshare(CLONE_NEWUTS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWUTS) == 0) &&
+           sethostname(name.data(), name.size()) == 0;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
     using namespace gnnplan::comm;
     testing::InitGoogleTest(&argc, argv);
@@ -231,6 +264,11 @@ int main(int argc, char** argv) {
         if (std::strcmp(argv[i], "--largest-message") == 0 && i + 1 < argc) largest = std::atoll(argv[i + 1]);
         no_shared_memory |= std::strcmp(argv[i], "--no-shared-memory") == 0;
         two_nodes |= std::strcmp(argv[i], "--two-nodes") == 0;
+        own_names |= std::strcmp(argv[i], "--own-names") == 0;
+    }
+    if (own_names && !take_own_name(rank_of_launcher())) {
+        std::puts("skipped: the system gives no namespace for host names");
+        return 77;
     }
     MpiEnvironment mpi(largest);
     try {
