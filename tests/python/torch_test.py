@@ -45,6 +45,7 @@ GRAPHS = {
 }
 DROP = "--dropout 0.5"
 HEADS = "--model gat --attention-dropout 0.4 --heads"
+UPDATE = "--coverage 3 --batches-per-update"  # three updates take more batches than there are
 STORED = "--attention stored"
 CASES = {  # graph, ranks, flags of gnnplan plan
     "one rank": ("plain", 1, ""),
@@ -158,6 +159,20 @@ CASES = {  # graph, ranks, flags of gnnplan plan
     "agnn, 1x2, dealt rows": ("plain", 2, "--model agnn --scheme rdm --grid 1x2 --scores dealt-rows"),
     "agnn, 2x2, dealt rows": ("directed", 4, "--model agnn --layers 3 --scheme rdm --grid 2x2 "
                               f"--scores dealt-rows --exchange rows --permute on {DROP}"),
+    "batches, walks": ("plain", 1, f"--sampler walk:40:2 {DROP}"),
+    "batches, walks, 2x2": ("plain", 4, f"--sampler walk:40:2 {UPDATE} 4 --grid 2x2 {DROP}"),
+    "batches, walks, 4x1": ("directed", 4, f"--sampler walk:40:2 {UPDATE} 4 --grid 4x1 --model sage"),
+    "batches, nodes, no coefficients":
+        ("directed", 2, f"--sampler node:60 --coefficients off {UPDATE} 2 --grid 2x1"),
+    "batches, edges": ("directed", 2, f"--sampler edge:60 {UPDATE} 2 --grid 1x2"),
+    "batches, edges, undirected": ("plain", 1, "--sampler edge:60"),
+    "batches of training vertices":
+        ("directed", 2, f"--sampler node:60 --sampled-graph train {UPDATE} 2 --bias"),
+    "batches, gat":
+        ("plain", 3, f"{HEADS} 2 --sampler walk:40:2 {UPDATE} 2 --grid 1x3 --attention stored"),
+    "batches, agnn": ("directed", 4, f"--model agnn --sampler walk:40:2 {UPDATE} 4 --grid 2x2"),
+    "batches, several labels": ("masked", 2, f"--sampler walk:40:2 --rocauc {UPDATE} 2"),
+    "batches, weights of edges": ("weighted", 2, f"--edge-weights --sampler walk:40:2 {UPDATE} 2"),
     "agnn, 2x2, dealt rows, panels": ("plain", 4, "--model agnn --scheme rdm --grid 2x2 "
                                       "--scores dealt-rows --exchange panels --loss-rows off"),
 }
@@ -177,6 +192,8 @@ REFUSED = {  # flags, and what the sentence names
     "a partition": ("--partition --scheme 1d --ranks 2 --loss-rows off --exchange rows", "parts"),
     "a cut": ("--scheme cut --cut cover --partition --ranks 2", "cover"),
     "groups": ("--inexact 0c --ranks 2", "clones"),
+    "clusters": ("--sampler cluster:4:20", "cluster"),
+    "drawn neighbours in training": ("--fanout 3", "neighbours"),
     "drawn neighbours": ("--task infer --fanout 3", "fanout"),
 }
 

@@ -87,7 +87,8 @@ class Reordering:
                        if stage.piece and stage.piece.dense_root == peer] for peer in self.group}
 
     def run(self, rank, values):
-        parts = {peer: torch.cat([values[at] for at in pieces]) for peer, pieces in self.own.items()}
+        parts = {peer: torch.cat([values[:0], *(values[at] for at in pieces)])
+                 for peer, pieces in self.own.items()}
         received = [parts[peer] if peer == rank.rank else values.new_empty(count, values.shape[1])
                     for peer, count in zip(self.group, self.counts)]
         rank.wire.exchange([(peer, parts[peer]) for peer in self.group if peer != rank.rank],

@@ -28,6 +28,7 @@ class Grid:
 
     def __init__(self, extents, nearest="y"):
         self.extent = dict(zip("xyz", extents))
+        self.groups = None  # where groups of ranks along x have graphs of their own: their rows
         self.size = extents[0] * extents[1] * extents[2]
         order = [nearest] + [axis for axis in "yzx" if axis != nearest]
         self.slowest_first = order[::-1]
@@ -63,7 +64,11 @@ class Grid:
         """The block that `rank` holds of n rows or columns that are split over axes in order."""
         block = (0, n)
         for axis in axes:
-            block = balanced(block, self.at(rank, axis), self.extent[axis])
+            place = self.at(rank, axis)
+            if axis == "x" and self.groups and n == self.groups[-1]:
+                block = self.groups[place], self.groups[place + 1]
+            else:
+                block = balanced(block, place, self.extent[axis])
         return block
 
     def block(self, tensor, rank):

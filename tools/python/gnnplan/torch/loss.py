@@ -21,17 +21,20 @@ def loss(step, rank):
     labels = rank.values[step["labels"]]
     trains = rank.values[step["subset"]] == TRAIN
     out = rank.zeros(rank.tensor(step["loss"]))
+    weights = logits.new_ones(len(logits), 1)
+    if step["weights"]:
+        weights = rank.values[step["weights"]].double()
     if labels.dtype == torch.bool:
         counted = trains & known_of(step, rank, labels)
         losses = F.binary_cross_entropy_with_logits(logits, labels.double(), reduction="none")
         gradient = torch.sigmoid(logits) - labels.double()
-        out[0, 0] = losses[counted].sum()
+        out[0, 0] = (losses * weights)[counted].sum()
     else:
         losses, gradient = softmax_loss(step, rank, logits, labels)
         counted = trains.expand_as(gradient)
-        out[0, 0] = losses[trains[:, 0]].sum()
+        out[0, 0] = (losses * weights[:, 0])[trains[:, 0]].sum()
     gradient = torch.where(counted, gradient, torch.zeros_like(gradient))
-    rank.values[step["logits"]] = (gradient * rank.settings.inverse_count).float()
+    rank.values[step["logits"]] = (gradient * weights * rank.settings.inverse_count).float()
 
 
 def softmax_loss(step, rank, logits, labels):

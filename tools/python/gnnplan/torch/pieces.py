@@ -23,6 +23,11 @@ def shares_nonzeros(grid, matrix):
     return grid.extent["y"] > 1 and "y" in matrix.layout[1] and not deals_blocks(matrix)
 
 
+def in_groups(matrix):
+    """Whether its columns are those of the rows' group, and so is all that a product reads."""
+    return matrix.layout[1] == "x"
+
+
 def deals_rows(matrix):
     """Whether every rank has rows of its own, also within a y-group (scores of dealt rows)."""
     return "y" in matrix.layout[0]
@@ -43,7 +48,7 @@ def pieces_of(grid, matrix, rank):
         return shared_pieces(grid, matrix, rank)
     if deals_blocks(matrix):
         return dealt_pieces(grid, matrix, rank)
-    pieces, roots = [], grid.along(rank, "x")
+    pieces, roots = [], [rank] if in_groups(matrix) else grid.along(rank, "x")
     if deals_rows(matrix):
         roots = grid.by_blocks()
     own = roots.index(rank)

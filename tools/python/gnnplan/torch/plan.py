@@ -82,6 +82,7 @@ class Plan:
         self.predicted, schedule = document["predicted"], document["schedule"]
         self.grid = Grid(self.configuration["grid"], self.configuration.get("node_axis", "y"))
         self.output = schedule.get("output")  # the logits, of an inference
+        self.grid.groups = self.configuration.get("groups")
         self.numbering, self.spaces = schedule["numbering"], schedule["spaces"]
         self.parameters = schedule["parameters"]
         self.tensors = {entry["name"]: Tensor(entry) for entry in schedule["tensors"]}
@@ -92,6 +93,20 @@ class Plan:
 
     def of_phase(self, phase):
         return [step for step in self.steps if step.phase == phase]
+
+    @property
+    def of_groups(self):
+        """The spaces that have the vertices of the graphs of groups."""
+        return {space["name"] for space in self.spaces if space.get("of_groups")}
+
+    def set_groups(self, first):
+        """Gives groups other numbers of rows: the first row of each, and behind the last one all."""
+        self.grid.groups, spaces = first, self.of_groups
+        for tensor in self.tensors.values():
+            if tensor.space in spaces:
+                tensor.rows = first[-1]
+            if tensor.column_space in spaces:
+                tensor.columns = first[-1]
 
     @property
     def infers(self):

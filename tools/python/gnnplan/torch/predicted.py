@@ -13,13 +13,13 @@ from .wire import bytes_of_bits, part_size
 BYTES = {"f32": 4, "f64": 8}
 
 
-def bytes_of(plan, graph):
+def bytes_of(plan, graph, steps):
     """By the name of a step, what each rank sends."""
     predict = {"spmm": spmm, "index": index, "redistribute": redistribute, "loss": loss,
                "sum_rows": sum_rows, "ring_gemm": ring_gemm, "edge_transpose": reorder,
                "edge_gather": reorder, "all_reduce": all_reduce, "reduce_scatter": reduce_scatter}
     found = {}
-    for step in plan.steps:
+    for step in steps:
         sent = [0] * plan.ranks
         if step.kind in predict:
             predict[step.kind](plan, graph, step, sent)

@@ -19,10 +19,20 @@ class Rank:
         self.wire, self.rank, self.device, self.seed = wire, wire.rank, wire.device, seed
         self.settings = None  # train.py sets them for each pass
         self.values, self.parts, self.reorderings = {}, {}, {}
-        used = {name for step in plan.steps for name in step.operands(plan.tensors)}
-        for name in plan.tensors:
-            if name in used:
-                self._fill(plan.tensors[name])
+        names = {name for step in plan.steps for name in step.operands(plan.tensors)}
+        self.used = [tensor for name, tensor in plan.tensors.items() if name in names]
+        for tensor in self.used:
+            if tensor.space not in plan.of_groups:
+                self._fill(tensor)
+
+    def take(self, graph):
+        """Puts a graph in place of that which groups had before."""
+        self.graph, self.reorderings = graph, {}
+        of_groups = [tensor for tensor in self.used if tensor.space in self.plan.of_groups]
+        for tensor in of_groups:
+            self.parts.pop(tensor.name, None)
+        for tensor in of_groups:
+            self._fill(tensor)
 
     def tensor(self, name):
         return self.plan.tensors[name]
@@ -71,7 +81,7 @@ class Rank:
             self.values[tensor.name] = torch.from_numpy(self._initial(tensor)).to(self.device)
         elif tensor.role == "moment":
             self.zeros(tensor)
-        elif tensor.role in ("features", "labels", "known_labels", "subset", "vertices"):
+        elif tensor.role in ("features", "labels", "known_labels", "subset", "vertices", "counts_as"):
             value = torch.from_numpy(numpy.ascontiguousarray(self._of_vertices(tensor)))
             self.values[tensor.name] = value.to(self.device)
 
@@ -94,6 +104,8 @@ class Rank:
             return self.data.subset[vertices][:, None]
         if tensor.role == "vertices":
             return vertices[:, None]
+        if tensor.role == "counts_as":
+            return self.graph.counts_as[first:last][:, None]
         if tensor.dtype == "i32":
             return self.data.labels[vertices][:, None]
         of = self.data.known() if tensor.role == "known_labels" else self.data.labels == 1

@@ -22,6 +22,7 @@ RUN = {
     "map": lambda step, rank: maps.OPERATIONS[step["op"]](step, rank),
 }
 RULES = {"adam", "adamw", "sgd", "momentum", "rmsprop"}
+SAMPLERS = {"node", "edge", "walk"}
 EXCHANGES = {"none", "panels", "rows", "relay", "relayed_rows"}
 
 
@@ -30,13 +31,14 @@ def check(plan):
     problem, numbering = plan.problem, plan.numbering
     if problem.get("fanout"):
         refuse("An inference that draws neighbours (fanout)")
-    if problem.get("batches"):
-        refuse("Training on batches (batches)")
-    if numbering.get("clones") or plan.configuration.get("groups"):
+    sampler = problem.get("batches", {}).get("sampling", {}).get("sampler")
+    if sampler and sampler not in SAMPLERS:
+        refuse(f"Training on batches that are drawn by {sampler} (sampler)")
+    if numbering.get("clones") or (plan.configuration.get("groups") and not sampler):
         refuse("Training on parts of a cut with clones (clones)")
     if numbering.get("cut", "libra") != "libra":
         refuse(f"The vertex cut {numbering['cut']} (scheme cut)")
-    if numbering["parts"] > 1 and not numbering.get("cut"):
+    if numbering["parts"] > 1 and not numbering.get("cut") and not sampler:
         refuse("Numbering by a partitioner (parts)")
     if plan.graph["generated_features"] or plan.graph["generated_classes"]:
         refuse("Data that gnnrun generates (generated_features, generated_classes)")
@@ -47,7 +49,7 @@ def check(plan):
 
 
 def check_tensor(tensor):
-    if tensor.role in ("in_flight", "counts_as"):
+    if tensor.role == "in_flight":
         refuse(f"Tensor {tensor.name} (role {tensor.role})")
     if tensor.sample:
         refuse(f"Tensor {tensor.name} with drawn edges (sample)")
@@ -69,5 +71,3 @@ def check_step(step, model):
             refuse(f"{of} (exchange {step['exchange']})")
     if step.kind == "update" and step["rule"] not in RULES:
         refuse(f"{of} (optimiser {step['rule']})")
-    if step.kind == "loss" and step["weights"]:
-        refuse(f"{of} (weights of rows)")

@@ -40,6 +40,8 @@ class Training(Work):
         settings = self.rank.settings
         settings.epoch, settings.training = epoch, True
         begin = time.perf_counter()
+        if self.batches:
+            self.batches.take(epoch, self.rank)
         self.passes.run("epoch")
         name = next(step["loss"] for step in self.plan.of_phase("epoch") if step.kind == "loss")
         value = float(self.rank.values[name][0, 0])
@@ -62,6 +64,8 @@ class Training(Work):
     def evaluate(self, record):
         """Accuracies, or micro-F1 of several labels, after the update."""
         self.rank.settings.training = False
+        if self.batches:
+            self.batches.leave(self.rank)
         self.passes.run("evaluation")
         counts = self.result("score", "counts")[0]
         sums = self.result("rank_sum", "sums")

@@ -3,6 +3,7 @@
 import time
 
 from . import weights
+from .batches import Batches
 from .data import TEST, TRAIN, VALID, Data
 from .matrix import Graph
 from .order import number_vertices
@@ -24,8 +25,9 @@ class Work:
         self.rank = Rank(plan, graph, self.data, wire, options.seed)
         if options.load_weights:
             self.rank.set_parameters(weights.load(options.load_weights, plan))
-        self.rank.settings = Settings(options, 1.0 / max(1, self.labelled["train"]),
-                                      plan.run.get("momentum", 0.0))
+        self.batches = Batches(plan, graph, self.data) if "batches" in plan.problem else None
+        losses = self.labelled["train"] * (self.batches.per_update if self.batches else 1)
+        self.rank.settings = Settings(options, 1.0 / max(1, losses), plan.run.get("momentum", 0.0))
         self.passes = Passes(plan, self.rank)
 
     def set_up(self):
