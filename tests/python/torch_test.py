@@ -192,6 +192,7 @@ REFUSED = {  # flags, and what the sentence names
     "a partition": ("--partition --scheme 1d --ranks 2 --loss-rows off --exchange rows", "parts"),
     "a cut": ("--scheme cut --cut cover --partition --ranks 2", "cover"),
     "groups": ("--inexact 0c --ranks 2", "clones"),
+    "rounded messages": ("--wire bf16 --space paper --ranks 2", "wire bf16"),
     "clusters": ("--sampler cluster:4:20", "cluster"),
     "drawn neighbours in training": ("--fanout 3", "neighbours"),
     "drawn neighbours": ("--task infer --fanout 3", "fanout"),

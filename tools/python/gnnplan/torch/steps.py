@@ -64,6 +64,8 @@ def check_step(step, model):
     for kind, operations in (("head", HEAD_OPERATIONS), ("edge", EDGE_OPERATIONS)):
         if step.kind == kind and step["op"] not in operations:
             refuse(f"{of} ({kind} {step['op']})")
+    if step["wire"] == "bf16":
+        refuse(f"{of} (wire bf16)")
     if step.kind == "spmm":
         if step["program"] not in PROGRAMS:
             refuse(f"{of} (program {step['program']})")
