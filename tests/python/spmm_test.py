@@ -71,6 +71,16 @@ class Products(unittest.TestCase):
         for reduce in ("sum", "mean", "max"):
             self.assertEqual(float(spmm(matrix, torch.ones(4, 3), reduce)[1:].abs().sum()), 0)
 
+    def test_a_nan_among_neighbours_is_their_maximum(self):
+        matrix = drawn(weighted=False)
+        x = torch.randn(150, 20)
+        x[3, 5] = x[100, 0] = float("nan")
+        rows, columns = matrix.indices()
+        expected = torch.zeros(200, 20).scatter_reduce(0, rows.unsqueeze(1).expand(-1, 20), x[columns], "amax",
+                                                       include_self=False)
+        self.assertGreater(int(expected.isnan().sum()), 2)
+        torch.testing.assert_close(spmm(matrix, x, "max"), expected, equal_nan=True)
+
     def test_slices_and_transposed_operands(self):
         matrix = drawn()
         wide = torch.randn(150, 40)

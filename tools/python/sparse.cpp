@@ -6,6 +6,7 @@
 #include <gnnplan/base/error.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,31 @@ kernels::Dense<T> view_of(const Array& array, std::int64_t rows) {
         throw refused("a matrix of " + std::to_string(rows) + " rows is expected, whose elements lie side by side",
                       "x");
     return {array.data(), rows, static_cast<std::int64_t>(array.shape(1)), array.stride(0)};
+}
+
+bool has_nan(kernels::ConstMatrix x) {
+    std::atomic<bool> found{false};
+    const std::int64_t chunk = kernels::rows_per_chunk(x.columns);
+    kernels::parallel_chunks(x.rows, chunk, x.rows * x.columns, [&](std::int64_t first, std::int64_t last) {
+        bool here = false;
+        for (std::int64_t i = first; i < last; ++i) {
+            const float* const row = x.data + i * x.stride;
+            for (std::int64_t j = 0; j < x.columns; ++j) here |= row[j] != row[j];
+        }
+        if (here) found = true;
+    });
+    return found;
+}
+
+// The kernels pass over NaNs; here, as in PyTorch, a maximum of which one is a NaN is a NaN.
+void spread_nan(const kernels::Csr& a, kernels::ConstMatrix x, kernels::Matrix maxima) {
+    kernels::parallel_for(a.rows, a.most_nonzeros * x.columns, kernels::LoopSchedule::fixed, [&](std::int64_t i) {
+        float* const to = maxima.data + i * maxima.stride;
+        for (std::int64_t k = a.row_start[i]; k < a.row_start[i + 1]; ++k) {
+            const float* const from = x.data + a.column[k] * x.stride;
+            for (std::int64_t j = 0; j < x.columns; ++j) to[j] = from[j] != from[j] ? from[j] : to[j];
+        }
+    });
 }
 
 // The threads of the calling thread's team, for as long as it lives.
@@ -73,12 +99,15 @@ public:
         kernels::cpu_table().spmm(view_, operand, result, false, {});
     }
 
-    // maxima(i, j) is the largest x(u, j) over the entries (i, u), ties(i, j) how many of them equal it; 0 of none.
+    // maxima(i, j) is the largest x(u, j) over the entries (i, u), or NaN where one of them is; ties(i, j) is how many
+    // of the numbers among them equal the largest; 0 of none.
     void maxima(const In& x, const Out& maxima, const Out& ties, int threads) const {
         check_process();
         const Threads team(threads);
-        kernels::cpu_table().spmm_max(view_, view_of<const float>(x, view_.columns), view_of<float>(maxima, view_.rows),
-                                      view_of<float>(ties, view_.rows), false, {});
+        const auto operand = view_of<const float>(x, view_.columns);
+        const auto largest = view_of<float>(maxima, view_.rows);
+        kernels::cpu_table().spmm_max(view_, operand, largest, view_of<float>(ties, view_.rows), false, {});
+        if (has_nan(operand)) spread_nan(view_, operand, largest);
     }
     // This matrix is the transpose of the one whose maxima were taken: out(u, j) is the sum of share(v, j) over the
     // entries (u, v) where own(u, j) equals maxima(v, j).
