@@ -422,6 +422,11 @@ class TorchTest(unittest.TestCase):
                 check_step(step, "gcn")
             self.assertEqual(caught.exception.code, 69)
 
+    @unittest.skipIf(torch.cuda.is_available(), "there is a GPU")
+    def test_no_gpu(self):
+        self.assertEqual(self.refused(self.plan("plain", "--ranks 1"), "--backend", "nccl"), 69)
+        self.assertIn("no GPU here for rank 0", self.said.getvalue())
+
     def test_refusals(self):
         for name, (flags, word) in REFUSED.items():
             with self.subTest(name):

@@ -66,10 +66,13 @@ class Product:
     def rows_for(self, k, peer, columns, got, rows):
         """Rows of a piece for another rank: of this rank's own, or of those that it has got."""
         if got is not None:
-            index = None if rows is None else torch.from_numpy(rows)
-            return [of if index is None else of[index] for of in self.rows[got]]
+            got_rows = self.rows[got]
+            return got_rows if rows is None else [of[self.on_device(rows)] for of in got_rows]
         own = [x[self.part.own(columns)] for x in self.operands]
         return own if rows is None else [of[self.part.index[k, peer].long()] for of in own]
+
+    def on_device(self, index):
+        return torch.from_numpy(index).to(self.rank.device)
 
     def place(self, k, arriving):
         """Puts the rows that came from several ranks in their order."""
@@ -79,8 +82,9 @@ class Product:
             total = sum(len(places) for places, _ in arriving)
             self.rows[k] = [x.new_empty(total, x.shape[1]) for x in self.operands]
             for places, parts in arriving:
+                index = self.on_device(places)
                 for whole, part in zip(self.rows[k], parts):
-                    whole[torch.from_numpy(places)] = part
+                    whole[index] = part
 
     def packing(self, columns):
         count = self.part.graph.nonzeros(self.part.matrix.transposed, self.part.rows, columns)
@@ -97,7 +101,7 @@ class Product:
             met = numpy.arange(size(piece.columns)) if request is None else request
             block = self.packing(piece.columns).unpack(
                 nonzeros, self.rank, self.matrix, self.part.rows, piece.columns,
-                torch.from_numpy(met).to(self.rank.device))
+                self.on_device(met))
         if len(block.column) and any(of.shape[1] for of in operands):
             self.program.take(block, operands, self.part.edges()[k])
 
