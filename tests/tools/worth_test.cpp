@@ -120,7 +120,7 @@ TEST(Worth, DifferencesAreWhatIsNewAndThenWhatIsGone) {
               "2 parts, not 4 parts");
     EXPECT_EQ(
         difference([](Configuration& c) { c.permutation = c.overlap = true; }, [](Configuration& c) { c.bf16 = true; }),
-        "bf16, inexact, not overlap, not permuted");
+        "bf16 operands, inexact, not overlap, not permuted");
     EXPECT_EQ(difference([](Configuration& c) { c.scores = Scores::whole_rows; },
                          [](Configuration& c) { c.scores = Scores::dealt_rows; }),
               "dealt-row scores, not whole-row scores");
