@@ -173,6 +173,10 @@ CASES = {  # graph, ranks, flags of gnnplan plan
     "batches, agnn": ("directed", 4, f"--model agnn --sampler walk:40:2 {UPDATE} 4 --grid 2x2"),
     "batches, several labels": ("masked", 2, f"--sampler walk:40:2 --rocauc {UPDATE} 2"),
     "batches, weights of edges": ("weighted", 2, f"--edge-weights --sampler walk:40:2 {UPDATE} 2"),
+    "drawn neighbours": ("directed", 2, f"--fanout 3 {DROP}"),
+    "drawn neighbours, gat": ("plain", 3, f"{HEADS} 2 --fanout 3"),
+    "drawn neighbours, agnn, weights of edges": ("weighted", 2, "--fanout 2 --model agnn"),
+    "drawn neighbours, weights of edges": ("weighted", 2, "--fanout 2 --edge-weights"),
     "agnn, 2x2, dealt rows, panels": ("plain", 4, "--model agnn --scheme rdm --grid 2x2 "
                                       "--scores dealt-rows --exchange panels --loss-rows off"),
 }
@@ -186,6 +190,12 @@ INFERENCES = {  # graph, ranks, flags of the model, flags of the inference alone
     "gat": ("plain", 3, f"{HEADS} 2", "--scheme rdm --grid 1x3"),
     "agnn": ("directed", 4, "--model agnn", "--scheme rdm --grid 2x2 --scores dealt-rows"),
     "several labels": ("masked", 2, "--model gin", "--scheme 1d"),
+    "drawn neighbours": ("directed", 4, "--layers 4",
+                         "--fanout 3,2,5,1 --scheme rdm --grid 2x2 --permute on"),
+    "drawn neighbours, 2d": ("plain", 4, "", "--fanout 4 --scheme 2d --grid 2x2"),
+    "drawn neighbours, gat": ("plain", 3, f"{HEADS} 2", "--fanout 3 --scheme 1d --exchange rows"),
+    "drawn neighbours, agnn": ("directed", 4, "--model agnn",
+                               "--fanout 3 --scheme rdm --grid 2x2 --scores dealt-rows"),
     "cut": ("plain", 2, "", "--scheme cut --cut libra --load whole"),
 }
 REFUSED = {  # flags, and what the sentence names
@@ -194,8 +204,6 @@ REFUSED = {  # flags, and what the sentence names
     "groups": ("--inexact 0c --ranks 2", "clones"),
     "rounded messages": ("--wire bf16 --space paper --ranks 2", "wire bf16"),
     "clusters": ("--sampler cluster:4:20", "cluster"),
-    "drawn neighbours in training": ("--fanout 3", "neighbours"),
-    "drawn neighbours": ("--task infer --fanout 3", "fanout"),
 }
 
 

@@ -8,6 +8,7 @@ import numpy
 from .data import TRAIN
 from .draws import Draws, order_of_round
 from .matrix import Graph, scales
+from .neighbours import Neighbours, seed_of_update
 
 
 class Pool:
@@ -94,21 +95,42 @@ class BatchGraph(Graph):
         return place[target], place[source], weight
 
 
+class MaskedGraph(Graph):
+    """The whole graph with some in-neighbours of each vertex, drawn anew for an update."""
+
+    def __init__(self, graph, data, plan, number):
+        sampling = plan.problem["batches"]["sampling"]
+        self.vertices, self.vertex = graph.vertices, graph.vertex
+        self.first = numpy.array([0, self.vertices])
+        self.counts_as = (data.subset == TRAIN).astype(numpy.float32)
+        target, source, weight = graph.edges()
+        kept, each = Neighbours(self.vertices, target, source).drawn(
+            seed_of_update(sampling["seed"], number), 0, sampling["budget"])
+        weight = weight.astype(numpy.float32) * each
+        self._edges = target[kept], source[kept], weight[kept]
+        self.row_scale, self.column_scale = graph.row_scale, graph.column_scale
+        self.finish()
+
+
 class Batches:
     """Puts the batches of an update in place of those before, and the whole graph for evaluations."""
 
     def __init__(self, plan, graph, data):
-        self.plan, self.graph = plan, graph
+        self.plan, self.graph, self.data = plan, graph, data
         self.per_update = plan.problem["batches"]["per_update"]
-        self.pool = Pool(graph, data, plan)
+        draws_anew = plan.problem["batches"]["sampling"]["sampler"] == "neighbours"
+        self.pool = None if draws_anew else Pool(graph, data, plan)
         self.most = plan.grid.groups
         self.round = self.order = None
 
     def take(self, epoch, rank):
         """The batches of an epoch, from 1 on."""
         first = (epoch - 1) * self.per_update
-        numbers = [self._number(place) for place in range(first, first + self.per_update)]
-        graph = BatchGraph(self.pool, numbers)
+        if self.pool:
+            places = range(first, first + self.per_update)
+            graph = BatchGraph(self.pool, [self._number(place) for place in places])
+        else:
+            graph = MaskedGraph(self.graph, self.data, self.plan, first)
         each = self.per_update // self.plan.grid.extent["x"]
         self.plan.set_groups([int(at) for at in graph.first[::each]])
         rank.take(graph)

@@ -9,6 +9,12 @@ OF_DRAWS = 2 ** 40    # columns of the stream between the pairs of numbers of a 
 MASK = 2 ** 64 - 1
 
 
+def below(low, high, bounds):
+    """Numbers below these bounds of the low and the high half of 64 random bits."""
+    half, bounds = numpy.uint64(32), numpy.asarray(bounds, numpy.uint64)
+    return ((high * bounds + (low * bounds >> half)) >> half).astype(numpy.int64)
+
+
 class Numbers:
     """Random numbers for the draws of a batch, each of which has its own."""
 
@@ -22,8 +28,7 @@ class Numbers:
         second = self.used[draws] % 2 == 1
         low, high = (numpy.where(second, words[i + 2], words[i]) for i in (0, 1))
         self.used[draws] += 1
-        half, bounds = numpy.uint64(32), numpy.asarray(bounds, numpy.uint64)
-        return ((high * bounds + (low * bounds >> half)) >> half).astype(numpy.int64)
+        return below(low, high, bounds)
 
 
 class Draws:

@@ -50,7 +50,8 @@ def matrices_of(plan, step):
 def pairs_of(rank, matrix, holder, root=None):
     """Rows and columns of the nonzeros of a rank, or of its pieces that one root has as rows."""
     rows = matrix_rows(rank.grid, matrix, holder)
-    found = [rank.graph.pairs(matrix.transposed, rows, piece.columns)
+    graph = rank.graph.part_on(rank.grid, matrix, holder)
+    found = [graph.pairs(matrix.transposed, rows, piece.columns)
              for piece in pieces_of(rank.grid, matrix, holder)
              if root is None or piece.dense_root == root]
     return tuple(numpy.concatenate([of[i] for of in found] or [numpy.zeros(0, numpy.int64)])
@@ -106,7 +107,9 @@ def reorder(step, rank):
 
 def edges_of(plan, graph, matrix, rank):
     """How many nonzeros there are in a rank's rows."""
-    return graph.nonzeros(matrix.transposed, matrix_rows(plan.grid, matrix, rank), (0, matrix.columns))
+    of_rank = graph.part_on(plan.grid, matrix, rank)
+    return of_rank.nonzeros(matrix.transposed, matrix_rows(plan.grid, matrix, rank),
+                            (0, matrix.columns))
 
 
 def sent_by(plan, graph, step, rank):

@@ -6,6 +6,7 @@ import numpy
 
 from .._errors import make
 from .errors import MISMATCH
+from .neighbours import Neighbours
 
 
 class Graph:
@@ -13,6 +14,8 @@ class Graph:
 
     With `transposed` a matrix is the one of the forward pass, as in a plan's tensors.
     """
+
+    _drawn = ()
 
     def __init__(self, data, plan):
         self.vertices = data.vertices
@@ -40,16 +43,29 @@ class Graph:
         """Targets, sources and weights of the nonzeros."""
         return self._edges
 
+    def draw(self, fanout, seed):
+        """Draws, for each layer, some in-neighbours of every vertex, which are not numbered yet."""
+        neighbours = Neighbours(self.vertices, *self._edges[:2])
+        self._drawn = [neighbours.drawn(seed, layer, count) for layer, count in enumerate(fanout)]
+
     def finish(self, part=None, parts=0):
         """Sorts the nonzeros by rows of both matrices; part: of each, the part of a cut."""
         self._sort(*self._edges)
+        self.samples = []
+        for kept, each in self._drawn:
+            self.samples.append(copy.copy(self))
+            target, source, weight = self._edges
+            weight = weight.astype(numpy.float32) * each
+            self.samples[-1]._sort(target[kept], source[kept], weight[kept])
         self.parts = []
         for p in range(parts):
             self.parts.append(copy.copy(self))
             self.parts[p]._sort(*(of[part == p] for of in self._edges))
 
     def part_on(self, grid, matrix, rank):
-        """The graph, or the part of a cut, whose nonzeros a rank has."""
+        """The graph, the part of a cut, or what a layer has drawn, whose nonzeros a rank has."""
+        if matrix.sample:
+            return self.samples[matrix.sample - 1]
         return self.parts[grid.at(rank, "x")] if "x" in matrix.layout[2] else self
 
     def _sort(self, target, source, weight):

@@ -12,6 +12,8 @@ from .philox import shuffled
 def number_vertices(graph, data, plan):
     """Numbers the graph, and compares the sizes of the schedule's spaces with it."""
     numbering = plan.numbering
+    if plan.problem.get("fanout"):
+        graph.draw(plan.problem["fanout"], plan.graph["seed"])
     vertex = numpy.arange(graph.vertices)
     if numbering["permuted"]:
         vertex = shuffled(graph.vertices, numbering["seed"])

@@ -39,7 +39,8 @@ def spmm(plan, graph, step, sent):
             for source, rows in sources.of(rank, k):
                 sent[source] += 4 * width * (size(piece.columns) if rows is None else len(rows))
             if piece.matrix_root != rank:
-                count = graph.nonzeros(matrix.transposed, own, piece.columns)
+                of_rank = graph.part_on(plan.grid, matrix, rank)
+                count = of_rank.nonzeros(matrix.transposed, own, piece.columns)
                 packing = Packing(plan, matrix, own, piece.columns, count)
                 sent[piece.matrix_root] += packing.bytes
 

@@ -32,7 +32,7 @@ class SparsePart:
         self._edges = self._edge_rows = None
         self.graph = rank.graph.part_on(rank.grid, matrix, rank.rank)
         self.stored = None  # in a part of a cut: the rows that have nonzeros
-        if self.graph is not rank.graph:
+        if "x" in matrix.layout[2]:
             self.stored = self.graph.stored_rows(matrix.transposed)
 
     def request(self, piece):

@@ -22,15 +22,13 @@ RUN = {
     "map": lambda step, rank: maps.OPERATIONS[step["op"]](step, rank),
 }
 RULES = {"adam", "adamw", "sgd", "momentum", "rmsprop"}
-SAMPLERS = {"node", "edge", "walk"}
+SAMPLERS = {"node", "edge", "walk", "neighbours"}
 EXCHANGES = {"none", "panels", "rows", "relay", "relayed_rows"}
 
 
 def check(plan):
     """Refuses, before training, whatever a plan has that this module has not."""
     problem, numbering = plan.problem, plan.numbering
-    if problem.get("fanout"):
-        refuse("An inference that draws neighbours (fanout)")
     sampler = problem.get("batches", {}).get("sampling", {}).get("sampler")
     if sampler and sampler not in SAMPLERS:
         refuse(f"Training on batches that are drawn by {sampler} (sampler)")
@@ -51,8 +49,6 @@ def check(plan):
 def check_tensor(tensor):
     if tensor.role == "in_flight":
         refuse(f"Tensor {tensor.name} (role {tensor.role})")
-    if tensor.sample:
-        refuse(f"Tensor {tensor.name} with drawn edges (sample)")
 
 
 def check_step(step, model):
