@@ -112,6 +112,29 @@ TEST_F(Report, MemoryOverTheStepsReachesThePeak) {
     EXPECT_GE(most, peak * 9 / 10);
 }
 
+// Long columns have each value once.
+TEST_F(Report, OfADeepNetworkStaysSmall) {
+    ASSERT_EQ(gnnplan("plan --graph reddit --model gcnii --layers 64 --ranks 8 --machine a6000x8 -o " + plan_).code, 0);
+    const std::string page = page_of(plan_);
+    EXPECT_LE(page.size(), 400'000U);
+    const Page data = data_of(page);
+    const Page explained = gnnplan("explain --json " + plan_).json();
+    const auto listed = [](const Page& column) {
+        Page values = Page::array();
+        for (const Page& at : column["at"]) values.push_back(column["values"][at.get<std::size_t>()]);
+        return values;
+    };
+    for (const char* key : {"section", "rows", "layout", "predicted_seconds"}) {
+        Page expected = Page::array();
+        for (const Page& step : explained["steps"]) expected.push_back(step[key]);
+        EXPECT_EQ(listed(data["steps"][key]), expected) << key;
+    }
+    const Page& memory = data["memory_over_steps"];
+    EXPECT_TRUE(memory["steps"].is_null());
+    EXPECT_EQ(data["steps"]["name"], explained["memory_over_steps"]["steps"]);
+    EXPECT_EQ(listed(memory["other_bytes"]), explained["memory_over_steps"]["other_bytes"]);
+}
+
 TEST_F(Report, OfARunHasWhatWasMeasured) {
     train();
     const Page data = data_of(page_of(plan_ + " " + run_));

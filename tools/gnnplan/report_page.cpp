@@ -35,7 +35,9 @@ std::vector<std::filesystem::path> chart_folders() {
     if (const char* named = std::getenv(share_variable); named != nullptr && *named != '\0') return {named};
     std::error_code none;
     const fs::path program = fs::read_symlink("/proc/self/exe", none);
-    return {program.parent_path() / "../share/gnnplan", "/usr/share/javascript/chart.js"};
+    const fs::path folder = program.parent_path();
+    // The second is that of a wheel, whose programs are in lib/pythonX.Y/site-packages/gnnplan.scripts.
+    return {folder / "../share/gnnplan", folder / "../../../../share/gnnplan", "/usr/share/javascript/chart.js"};
 }
 
 }  // namespace

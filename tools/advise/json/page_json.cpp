@@ -2,6 +2,7 @@
 
 #include "planner/io/parse.hpp"
 #include "tools/advise/json/analysis_json.hpp"
+#include "tools/advise/json/page_columns.hpp"
 #include "tools/advise/json/page_parts.hpp"
 #include "tools/advise/memory_over_steps.hpp"
 #include "tools/text/trust.hpp"
@@ -58,11 +59,13 @@ io::Document encode_run(const RunReport& run, const Analysis& analysis) {
 io::Document page_document(const PageQuestion& question) {
     const std::optional<Analysis> analysis = analysis_of(question);
     io::Document document = io::Document::object({{"schema", "gnnplan.page/1"}});
+    io::Document steps = encode_page_steps(question, analysis ? &*analysis : nullptr);
+    io::Document memory = with_columns(encode(memory_over_steps(question.plan)), *steps.find("name"));
     document.set("answer", encode_answer(question))
         .set("race", encode_race(question.plan))
         .set("worth", encode_worth(question.plan))
-        .set("steps", encode_page_steps(question, analysis ? &*analysis : nullptr))
-        .set("memory_over_steps", encode(memory_over_steps(question.plan)))
+        .set("steps", std::move(steps))
+        .set("memory_over_steps", std::move(memory))
         .set("bytes_by_rank", encode_rank_bytes(question))
         .set("run", analysis ? encode_run(*question.run, *analysis) : io::Document())
         .set("provenance", encode_provenance(question));

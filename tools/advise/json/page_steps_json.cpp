@@ -1,5 +1,6 @@
 #include "planner/io/enum_names.hpp"
 #include "tools/advise/explanation.hpp"
+#include "tools/advise/json/page_columns.hpp"
 #include "tools/advise/json/page_parts.hpp"
 
 #include <gnnplan/ir/traffic.hpp>
@@ -62,29 +63,29 @@ io::Document encode_page_steps(const PageQuestion& question, const Analysis* ana
         for (const StepAnalysis& step : analysis->steps) worst.emplace(step.name, step.worst);
     }
     const std::vector<StepCost> steps = explain(as_trained(question)).steps;
-    const auto column = [&](auto value) {
+    const auto column_of = [&](auto value) {
         io::Document values = io::Document::array();
         for (const StepCost& step : steps) values.push(io::Document(value(step)));
-        return values;
+        return column(std::move(values));
     };
     io::Document columns = io::Document::object();
-    columns.set("name", column([](const StepCost& step) { return step.name; }))
-        .set("phase", column([](const StepCost& step) { return io::name_of(step.phase); }))
-        .set("section", column([](const StepCost& step) { return step.section; }))
-        .set("work", column([](const StepCost& step) { return text_of(work_of(step.kind, step.total_bytes)); }))
-        .set("rows", column([](const StepCost& step) { return step.rows; }))
-        .set("columns", column([](const StepCost& step) { return step.columns; }))
-        .set("layout", column([](const StepCost& step) { return step.layout; }))
-        .set("total_bytes", column([](const StepCost& step) { return step.total_bytes; }))
-        .set("max_rank_bytes", column([](const StepCost& step) { return step.max_rank_bytes; }))
-        .set("predicted_seconds", column([](const StepCost& step) { return step.seconds; }));
+    columns.set("name", column_of([](const StepCost& step) { return step.name; }))
+        .set("phase", column_of([](const StepCost& step) { return io::name_of(step.phase); }))
+        .set("section", column_of([](const StepCost& step) { return step.section; }))
+        .set("work", column_of([](const StepCost& step) { return text_of(work_of(step.kind, step.total_bytes)); }))
+        .set("rows", column_of([](const StepCost& step) { return step.rows; }))
+        .set("columns", column_of([](const StepCost& step) { return step.columns; }))
+        .set("layout", column_of([](const StepCost& step) { return step.layout; }))
+        .set("total_bytes", column_of([](const StepCost& step) { return step.total_bytes; }))
+        .set("max_rank_bytes", column_of([](const StepCost& step) { return step.max_rank_bytes; }))
+        .set("predicted_seconds", column_of([](const StepCost& step) { return step.seconds; }));
     if (analysis == nullptr) return columns;
     return columns
-        .set("measured_seconds", column([&](const StepCost& step) {
+        .set("measured_seconds", column_of([&](const StepCost& step) {
                  const auto found = measured.find(step.name);
                  return found != measured.end() ? io::Document(found->second) : io::Document();
              }))
-        .set("worst", column([&](const StepCost& step) {
+        .set("worst", column_of([&](const StepCost& step) {
                  const auto found = worst.find(step.name);
                  return found != worst.end() ? found->second : 0;
              }));

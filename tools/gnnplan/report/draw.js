@@ -1,7 +1,11 @@
 "use strict";
 // Every section of the page uses these: the data, elements, numbers in words, colours, lines across charts.
 const data = JSON.parse(document.getElementById("data").textContent);
-// Steps come as columns.
+// Steps come as columns: arrays, or the distinct values and where each of them stands.
+const listed = (column) => (column === null || Array.isArray(column) ? column : column.at.map((i) => column.values[i]));
+for (const key of Object.keys(data.steps)) data.steps[key] = listed(data.steps[key]);
+for (const key of ["steps", "other_bytes", "staging_bytes"]) data.memory_over_steps[key] = listed(data.memory_over_steps[key]);
+data.memory_over_steps.steps ??= data.steps.name;
 const allSteps = data.steps.name.map((_, i) =>
   Object.fromEntries(["measured_seconds", "worst", ...Object.keys(data.steps)].map((key) => [key, (data.steps[key] || [])[i] ?? null])));
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
