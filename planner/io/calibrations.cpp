@@ -7,6 +7,7 @@
 #include <gnnplan/io.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -20,6 +21,7 @@ namespace {
 constexpr const char* calibration_prefix = "machine-";
 constexpr const char* probe_prefix = "probe-";
 constexpr const char* calibration_suffix = ".json";
+constexpr const char* named_folder = "/named/";
 
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
@@ -39,12 +41,37 @@ std::vector<std::string> files_of(const std::string& folder, const std::string& 
 
 }  // namespace
 
-std::optional<std::string> calibration_folder() {
+std::optional<std::string> calibration_folder(const std::string& name) {
+    const std::string below = name.empty() ? "" : named_folder + name;
     // A relative $XDG_CACHE_HOME is to be ignored, says the specification.
-    if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/')) return cache + "/gnnplan";
+    if (const std::string cache = variable("XDG_CACHE_HOME"); cache.starts_with('/')) return cache + "/gnnplan" + below;
     const std::string home = variable("HOME");
     if (home.empty()) return std::nullopt;
-    return home + "/.cache/gnnplan";
+    return home + "/.cache/gnnplan" + below;
+}
+
+std::vector<std::string> calibration_names() {
+    std::vector<std::string> names;
+    const std::optional<std::string> folder = calibration_folder();
+    if (!folder) return names;
+    std::error_code nothing_there;
+    for (const auto& entry : std::filesystem::directory_iterator(*folder + named_folder, nothing_there))
+        if (entry.is_directory(nothing_there)) names.push_back(entry.path().filename().string());
+    std::ranges::sort(names);
+    return names;
+}
+
+void check_calibration_name(const std::string& name, const std::vector<std::string>& presets) {
+    const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-'; };
+    const bool word = !name.empty() && std::isalnum(static_cast<unsigned char>(name.front())) != 0 &&
+                      std::ranges::all_of(name, allowed) && !name.ends_with(calibration_suffix);
+    if (!word) {
+        throw Error(ErrorCode::usage, "'" + name + "' is no name for a calibration", "`name`",
+                    "letters, digits, '.', '_' and '-', as genoa");
+    }
+    if (name == device_machine || std::ranges::find(presets, name) != presets.end())
+        throw Error(ErrorCode::usage, "'" + name + "' is the name of a machine that is there", "`name`",
+                    "take another");
 }
 
 int calibration_threads(const Profile& profile) {
@@ -85,13 +112,14 @@ KeptCalibration read_calibration(const std::string& file) {
 
 namespace {
 
-KeptCalibrations read_profiles(const std::string& prefix) {
-    const std::optional<std::string> folder = calibration_folder();
+KeptCalibrations read_profiles(const std::string& prefix, const std::string& name = {}) {
+    const std::optional<std::string> folder = calibration_folder(name);
     KeptCalibrations all;
     if (!folder) return all;
     for (const std::string& file : files_of(*folder, prefix)) {
         try {
             all.kept.push_back(read_calibration(file));
+            all.kept.back().name = name;
         } catch (const Error& error) {
             all.unreadable.emplace_back(error.what());
         }
@@ -103,7 +131,14 @@ KeptCalibrations read_profiles(const std::string& prefix) {
 
 }  // namespace
 
-KeptCalibrations read_calibrations() { return read_profiles(calibration_prefix); }
+KeptCalibrations read_calibrations(const std::string& name) { return read_profiles(calibration_prefix, name); }
+
+std::vector<KeptCalibration> every_calibration() {
+    std::vector<KeptCalibration> all = read_calibrations().kept;
+    for (const std::string& name : calibration_names())
+        for (KeptCalibration& one : read_calibrations(name).kept) all.push_back(std::move(one));
+    return all;
+}
 
 KeptCalibrations read_probes() { return read_profiles(probe_prefix); }
 
@@ -116,6 +151,15 @@ const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptC
     };
     const auto best = std::ranges::max_element(kept, {}, merit);
     return best == kept.end() || best->profile.machine.accelerators != accelerators ? nullptr : &*best;
+}
+
+const KeptCalibration& named_calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept,
+                                             const std::string& name) {
+    for (const bool accelerators : {false, true}) {
+        if (const KeptCalibration* found = calibration_for(ranks, kept, accelerators)) return *found;
+    }
+    throw Error(ErrorCode::missing_input, "no calibration of that name can be read", name,
+                "`calibrate/name " + name + "` measures one, on a node of the kind");
 }
 
 const KeptCalibration& device_calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept) {

@@ -11,8 +11,14 @@
 
 namespace gnnplan::io {
 
-// $XDG_CACHE_HOME/gnnplan, or ~/.cache/gnnplan; nothing where neither variable says.
-std::optional<std::string> calibration_folder();
+// $XDG_CACHE_HOME/gnnplan, or ~/.cache/gnnplan; nothing where neither variable says. Calibrations with a name, which a
+// user gave to one of several kinds of nodes that share this folder, lie in named/NAME below it.
+std::optional<std::string> calibration_folder(const std::string& name = {});
+// The names that are there, sorted.
+std::vector<std::string> calibration_names();
+// Throws Error{usage} unless it is letters, digits, '.', '_' and '-', and no preset's, so that it says which machine is
+// meant.
+void check_calibration_name(const std::string& name, const std::vector<std::string>& presets);
 
 // One of each kind is kept; the kind is "2x1" for two ranks a node of one thread each.
 std::string calibration_kind(const Profile& profile);
@@ -32,13 +38,16 @@ struct KeptCalibration {
     std::string file;
     Profile profile;
     std::vector<std::string> stale{};  // what has changed since, where someone has looked
+    std::string name{};                // that it was given; empty: it is of this machine
 };
 
 struct KeptCalibrations {
     std::vector<KeptCalibration> kept;    // by ranks
     std::vector<std::string> unreadable;  // why the others are not among them
 };
-KeptCalibrations read_calibrations();
+KeptCalibrations read_calibrations(const std::string& name = {});
+// With a name and without, those that can be read.
+std::vector<KeptCalibration> every_calibration();
 // Machines that were only probed, which plans are made with where there is no calibration.
 KeptCalibrations read_probes();
 
@@ -52,7 +61,10 @@ inline constexpr const char* device_machine = "cuda";
 // those of ranks on devices with memory of their own, or only the others. Returns nullptr when there is none.
 const KeptCalibration* calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept,
                                        bool accelerators = false);
-// The same where there has to be one: throws Error{missing_input}.
+// The same of those that have a name, on devices where these alone were measured. Throws Error{missing_input}.
+const KeptCalibration& named_calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept,
+                                             const std::string& name);
+// The same of devices where there has to be one: throws Error{missing_input}.
 const KeptCalibration& device_calibration_for(std::int64_t ranks, std::span<const KeptCalibration> kept);
 
 }  // namespace gnnplan::io

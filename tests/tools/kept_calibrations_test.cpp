@@ -40,6 +40,37 @@ TEST(KeptCalibrations, OneOfEachKindIsKept) {
     EXPECT_EQ(gnnplan("sweep --graph cora --json --vary ranks=3,2").json()["machine"], "4x2");
 }
 
+// Partitions of a cluster share a home folder: what one of them measured holds for it, whoever plans.
+TEST(KeptCalibrations, ThoseWithANameAreOfOtherNodes) {
+    const Cache cache;
+    ASSERT_EQ(gnnplan("calibrate --name genoa" + little).code, 0);
+    const std::string file = std::filesystem::path(cache.file()).parent_path() / "named/genoa/machine-2x1-threads.json";
+    auto profile = nlohmann::ordered_json::parse(read_text(file));
+    EXPECT_THAT(gnnplan("machines").out, HasSubstr("  --machine genoa\n  " + file));
+    EXPECT_EQ(gnnplan("machines --json").json()["calibrations"][0]["name"], "genoa");
+
+    profile["name"] = "measured there";
+    profile["fingerprint"]["cpu"] = "Another CPU";
+    write_text(file, profile.dump());
+    const std::string plan = "plan --graph cora --ranks 2 --json";
+    const Outcome named = gnnplan(plan + " --machine genoa");
+    EXPECT_EQ(named.json()["machine"]["name"], "measured there");
+    EXPECT_THAT(named.err, Not(HasSubstr("stale")));
+    EXPECT_EQ(gnnplan(plan).json()["machine"]["name"], "cpu-node") << "without its name it is not used";
+    write_text(cache.file(), profile.dump());
+    EXPECT_THAT(gnnplan(plan).err, HasSubstr("the calibration of this machine is stale: the CPU: Another CPU then"));
+
+    // The node that measures again says that the other does not hold, though that has as many measurements.
+    ASSERT_EQ(gnnplan("calibrate --name genoa" + little).code, 0);
+    EXPECT_EQ(nlohmann::ordered_json::parse(read_text(file))["name"], "calibrated");
+    profile["fingerprint"]["kernels"] = "gnnplan 0.0.1, avx512";
+    write_text(file, profile.dump());
+    EXPECT_THAT(gnnplan(plan + " --machine genoa").err,
+                HasSubstr("the calibration genoa is stale: the kernels: gnnplan 0.0.1, avx512 then"));
+    EXPECT_EQ(gnnplan("calibrate --name summit" + little).code, 64);
+    EXPECT_EQ(gnnplan("calibrate --name a/b" + little).code, 64);
+}
+
 TEST(KeptCalibrations, MachinesListsThem) {
     const Cache cache;
     EXPECT_THAT(gnnplan("machines").out, HasSubstr("no calibration is kept"));

@@ -70,7 +70,7 @@ const Finding* finding_of(const Machine& machine, const std::string& model) {
 }
 
 bool kept_here(const std::string& fingerprint) {
-    const std::vector<io::KeptCalibration> kept = io::read_calibrations().kept;
+    const std::vector<io::KeptCalibration> kept = io::every_calibration();
     return std::any_of(kept.begin(), kept.end(), [&](const io::KeptCalibration& calibration) {
         return io::machine_fingerprint(calibration.profile.machine) == fingerprint;
     });

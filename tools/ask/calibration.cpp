@@ -73,7 +73,8 @@ ProfileFingerprint fingerprint_here(bool with_mpi, const std::string& table) {
     return here;
 }
 
-std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const ProfileFingerprint& now) {
+std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const ProfileFingerprint& now,
+                                       bool of_this_node) {
     std::vector<std::string> reasons;
     const auto compare = [&](const char* what, const std::string& before, const std::string& after) {
         if (before != after) reasons.push_back(fmt::format("{}: {} then, {} now", what, before, after));
@@ -81,6 +82,12 @@ std::vector<std::string> stale_reasons(const ProfileFingerprint& then, const Pro
     if (!then.mpi.empty()) compare("MPI", then.mpi, now.mpi);
     if (then.device) {
         compare("the kernels", then.kernels, kernels_text(io::device_machine));
+        return reasons;
+    }
+    if (!of_this_node) {
+        // "gnnplan 0.1.0, avx512": the second depends on the processor.
+        if (!then.kernels.starts_with(kernels_text(""))) compare("the kernels", then.kernels, kernels_text("..."));
+        compare("the compiler", then.compiler, now.compiler);
         return reasons;
     }
     compare("the CPU", then.cpu, now.cpu);
@@ -109,21 +116,21 @@ std::vector<KeptCalibration> kept_probes() {
     return kept;
 }
 
-KeptCalibrations kept_calibrations() {
-    io::KeptCalibrations read = io::read_calibrations();
+KeptCalibrations kept_calibrations(const std::string& name) {
+    io::KeptCalibrations read = io::read_calibrations(name);
     KeptCalibrations kept{std::move(read.kept), {}};
     for (const std::string& why : read.unreadable) {
         kept.warnings.push_back(fmt::format("warning: {}; it is not used (run `calibrate/`)", why));
     }
     const ProfileFingerprint here = fingerprint_here(true);
     for (KeptCalibration& one : kept.all) {
-        if (one.profile.fingerprint) one.stale = stale_reasons(*one.profile.fingerprint, here);
+        if (one.profile.fingerprint) one.stale = stale_reasons(*one.profile.fingerprint, here, name.empty());
     }
     return kept;
 }
 
-std::string make_calibration_folder() {
-    const std::optional<std::string> folder = io::calibration_folder();
+std::string make_calibration_folder(const std::string& name) {
+    const std::optional<std::string> folder = io::calibration_folder(name);
     if (!folder) {
         throw Error(ErrorCode::usage, "neither $XDG_CACHE_HOME nor $HOME says where to keep the calibration", {},
                     "name a file with -o");
@@ -134,12 +141,12 @@ std::string make_calibration_folder() {
     return *folder;
 }
 
-std::string set_aside(const Profile& measured, const std::optional<std::string>& output) {
+std::string set_aside(const Profile& measured, const std::optional<std::string>& output, const std::string& name) {
     std::string file;
     if (output) {
         file = *output + ".aside";
     } else {
-        const std::filesystem::path folder = make_calibration_folder() + "/aside";
+        const std::filesystem::path folder = make_calibration_folder(name) + "/aside";
         std::error_code failure;
         std::filesystem::create_directories(folder, failure);  // writing says what is wrong
         file = (folder / io::calibration_file(measured)).string();
@@ -148,14 +155,14 @@ std::string set_aside(const Profile& measured, const std::optional<std::string>&
     return file;
 }
 
-Keeping keep_calibration(const Profile& measured) {
-    const std::string file = make_calibration_folder() + "/" + io::calibration_file(measured);
+Keeping keep_calibration(const Profile& measured, const std::string& name) {
+    const std::string file = make_calibration_folder(name) + "/" + io::calibration_file(measured);
     const std::size_t more = measurements_worth_keeping(file);
     if (more > measured.samples.size()) {
         return {std::nullopt,
                 fmt::format("{} stays, as it was made from more measurements ({}, this one from {}) and is not stale; "
                             "this one is set aside: {}",
-                            file, more, measured.samples.size(), set_aside(measured, std::nullopt))};
+                            file, more, measured.samples.size(), set_aside(measured, std::nullopt, name))};
     }
     io::write_file_atomically(file, io::write_profile(measured));
     return {file, ""};

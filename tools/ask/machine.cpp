@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -33,20 +34,23 @@ void set_ranks_per_node(Machine& machine, int ranks) {
 }
 
 // With notes where it is stale, old, or was measured beside other programs.
-ChosenMachine machine_of(const KeptCalibration& kept, std::vector<std::string> notes) {
-    const char* again = kept.profile.machine.accelerators ? "`calibrate/backend cuda`" : "`calibrate/`";
+ChosenMachine machine_of(const KeptCalibration& kept, std::vector<std::string> notes, const std::string& name = {}) {
+    const std::string again = !name.empty()                       ? "`calibrate/name " + name + "` there"
+                              : kept.profile.machine.accelerators ? "`calibrate/backend cuda`"
+                                                                  : "`calibrate/`";
+    const std::string which = name.empty() ? "of this machine" : name;
     if (!kept.stale.empty()) {
-        notes.push_back(fmt::format("warning: the calibration of this machine is stale: {} (run {})",
+        notes.push_back(fmt::format("warning: the calibration {} is stale: {} (run {})", which,
                                     fmt::join(kept.stale, "; "), again));
     } else if (const std::int64_t days = days_since(calibration_date(kept.profile)); days > old_days) {
-        notes.push_back(fmt::format("note: the calibration of this machine is {} days old (run {})", days, again));
+        notes.push_back(fmt::format("note: the calibration {} is {} days old (run {})", which, days, again));
     }
     const auto& calibration = kept.profile.machine.calibration;
     if (calibration && calibration->busy > 0) {
         notes.push_back(
-            fmt::format("note: other programs took {:.0f} % of the cores while this machine was calibrated (run {} "
+            fmt::format("note: other programs took {:.0f} % of the cores while {} was calibrated (run {} "
                         "when it is quiet)",
-                        100 * calibration->busy, again));
+                        100 * calibration->busy, name.empty() ? "this machine" : name, again));
     }
     return {kept.profile.machine, std::move(notes), false};
 }
@@ -56,11 +60,22 @@ ChosenMachine machine_of_devices(std::int64_t ranks) {
     return machine_of(device_calibration_for(ranks, kept.all), std::move(kept.warnings));
 }
 
+bool has_calibration(const std::string& name) {
+    const std::vector<std::string> names = io::calibration_names();
+    return std::ranges::find(names, name) != names.end();
+}
+
+ChosenMachine machine_of_name(std::int64_t ranks, const std::string& name) {
+    KeptCalibrations kept = kept_calibrations(name);
+    return machine_of(io::named_calibration_for(ranks, kept.all, name), std::move(kept.warnings), name);
+}
+
 }  // namespace
 
 ChosenMachine load_machine(const std::string& name_or_file, std::int64_t ranks, std::optional<int> ranks_per_node) {
     ChosenMachine chosen = name_or_file.empty()                 ? default_machine(ranks)
                            : name_or_file == io::device_machine ? machine_of_devices(ranks)
+                           : has_calibration(name_or_file)      ? machine_of_name(ranks, name_or_file)
                                                                 : ChosenMachine{find_machine(name_or_file), {}, false};
     if (ranks_per_node) set_ranks_per_node(chosen.machine, *ranks_per_node);
     return chosen;

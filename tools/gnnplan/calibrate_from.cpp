@@ -24,7 +24,7 @@ namespace {
 constexpr double fault = 1.15;
 
 io::KeptCalibration predicted_with(const RunReport& report, const std::string& name) {
-    for (io::KeptCalibration& kept : io::read_calibrations().kept) {
+    for (io::KeptCalibration& kept : io::every_calibration()) {
         if (io::machine_fingerprint(kept.profile.machine) == report.fingerprints.machine) return std::move(kept);
     }
     throw Error(ErrorCode::data, "the run was predicted with a profile that is not kept here, or has changed since",

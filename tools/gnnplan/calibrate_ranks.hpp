@@ -18,6 +18,7 @@ struct CalibrateOptions {
     bool quick = false;
     bool force = false;
     std::optional<std::string> output;
+    std::string name;  // under which it is kept; empty: as this machine's
     std::optional<std::int64_t> ranks;
     std::int64_t threads = 1;
     std::string bind = "on";

@@ -3,6 +3,7 @@
 // Reading guide: calibrate() is what every rank does; run_in_process() and run_under_mpi() start the ranks.
 #include "kernels/backend.hpp"
 #include "planner/catalog/host.hpp"
+#include "planner/catalog/machines.hpp"
 #include "planner/io/files.hpp"
 #include "planner/io/profile.hpp"
 #include "runtime/calibrate/calibrate.hpp"
@@ -41,7 +42,7 @@ namespace {
 
 // Made sure before long work: the profile can be written, in the folder of those that are kept if nowhere else.
 void check_output(const CalibrateOptions& options) {
-    io::check_can_create(options.output ? *options.output : make_calibration_folder() + "/machine");
+    io::check_can_create(options.output ? *options.output : make_calibration_folder(options.name) + "/machine");
 }
 
 // Whether plans may use the profile without being asked.
@@ -50,7 +51,7 @@ bool sound(const CalibrateOptions& options, const calibrate::Load& load) { retur
 void report(const Context& context, const CalibrateOptions& options, const Calibrated& calibrated) {
     const auto& [profile, load] = calibrated;
     if (!sound(options, load)) {
-        const std::string aside = set_aside(profile, options.output);
+        const std::string aside = set_aside(profile, options.output, options.name);
         say("warning: {}; the profile is set aside, and plans use it only when asked: --machine {}\n", busy_text(load),
             aside);
         return;
@@ -61,7 +62,7 @@ void report(const Context& context, const CalibrateOptions& options, const Calib
     if (file) {
         io::write_file_atomically(*file, text);
     } else {
-        const auto [kept, note] = keep_calibration(profile);
+        const auto [kept, note] = keep_calibration(profile, options.name);
         if (!note.empty()) say_notes({note});
         file = kept;
     }
@@ -82,7 +83,8 @@ std::int64_t devices(const kernels::Backend& backend) {
     return count;
 }
 
-void check_exchange(const CalibrateOptions& options) {
+void check_words(const CalibrateOptions& options) {
+    if (!options.name.empty()) io::check_calibration_name(options.name, catalog::machine_names());
     if (options.device_exchange == "auto" || options.backend != "cpu") return;
     throw Error(ErrorCode::usage, "chooses how GPUs exchange, and this is --backend cpu", "--exchange");
 }
@@ -168,7 +170,7 @@ int learn(const Context& context, const CalibrateOptions& options) {
 
 int run_calibrate(const Context& context, const CalibrateOptions& options) {
     if (!options.from.empty()) return learn(context, options);
-    check_exchange(options);
+    check_words(options);
     return comm::launched_by_mpi() ? run_under_mpi(context, options) : run_in_process(context, options);
 }
 
@@ -177,9 +179,24 @@ void add_from(CLI::App& command, CalibrateOptions& options) {
                                            "Measure nothing: let the kept calibration that runs were predicted with "
                                            "learn from their reports (gnnrun --report)");
     from->type_name("REPORT");
-    for (const char* other :
-         {"--quick", "--force", "--ranks", "--threads", "--ranks-per-node", "--largest", "--backend", "--exchange"})
+    for (const char* other : {"--quick", "--force", "--ranks", "--threads", "--ranks-per-node", "--largest",
+                              "--backend", "--exchange", "--name"})
         from->excludes(other);
+}
+
+// Where the profile goes.
+void add_places(CLI::App& command, CalibrateOptions& options) {
+    command
+        .add_option("-o,--output", options.output,
+                    "Where to write the profile; default: one file for each number of ranks and threads, under mpirun "
+                    "and without, in the user's cache folder (gnnplan machines)")
+        ->type_name("FILE");
+    command
+        .add_option("--name", options.name,
+                    "Keep the profile under this name, for a kind of nodes among others that share the cache folder; "
+                    "plans use it with --machine NAME, wherever they are made")
+        ->type_name("NAME")
+        ->excludes("--output");
 }
 
 void add_devices(CLI::App& command, CalibrateOptions& options) {
@@ -208,11 +225,7 @@ void add_calibrate(CLI::App& root, Context& context) {
         "--force", options->force,
         "Measure even where other programs keep the cores busy, or threads are far more than cores, and keep "
         "what comes");
-    command
-        .add_option("-o,--output", options->output,
-                    "Where to write the profile; default: one file for each number of ranks and threads, under mpirun "
-                    "and without, in the user's cache folder (gnnplan machines)")
-        ->type_name("FILE");
+    add_places(command, *options);
     add_count(command, "--ranks", options->ranks,
               "Ranks that measure at the same time, as threads; default: one per core, or GPU. Not under mpirun",
               {1, max_ranks});

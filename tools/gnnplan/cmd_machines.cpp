@@ -82,8 +82,8 @@ int show_profile(const Machine& machine, bool json) {
 }
 
 // Says which cannot be read.
-std::vector<KeptCalibration> calibrations_and_warnings() {
-    KeptCalibrations kept = kept_calibrations();
+std::vector<KeptCalibration> calibrations_and_warnings(const std::string& name = {}) {
+    KeptCalibrations kept = kept_calibrations(name);
     say_lines(kept.warnings);
     return std::move(kept.all);
 }
@@ -124,7 +124,9 @@ std::string probe_lines() {
 
 // Lists the calibrations that are kept here.
 int list_calibrations(const Context& context, const ListOptions& options) {
-    const std::vector<KeptCalibration> kept = calibrations_and_warnings();
+    std::vector<KeptCalibration> kept = calibrations_and_warnings();
+    for (const std::string& name : io::calibration_names())
+        for (KeptCalibration& named : calibrations_and_warnings(name)) kept.push_back(std::move(named));
     if (options.json) {
         print_json(encode_calibrations(kept, kept_probes()));
         return 0;
@@ -150,6 +152,7 @@ int list_calibrations(const Context& context, const ListOptions& options) {
                    std::to_string(k.profile.samples.size()),
                    calibration ? fmt::format("{:.1f} %", 100 * calibration->error_median) : "-",
                    reason.substr(0, reason.find(':'))});
+        if (!k.name.empty()) table.add_title("  --machine " + k.name);
         table.add_title("  " + k.file);  // whole, to be copied, however long it is
         if (reason == "yes") continue;
         for (const std::string& line : broken(reason, line_width() - 2)) table.add_title("  " + line);

@@ -46,6 +46,38 @@ protected:
     std::optional<std::string> before_;
 };
 
+TEST_F(Calibrations, WithNamesArePlannedWithByName) {
+    EXPECT_TRUE(calibration_names().empty());
+    keep(2, 1);
+    for (const auto& [name, ranks] : {std::pair{"turin", 8}, std::pair{"genoa", 4}}) {
+        Profile profile = test::sample_profile();
+        profile.machine.ranks_per_node = ranks;
+        const std::filesystem::path folder = *calibration_folder(name);
+        std::filesystem::create_directories(folder);
+        write_file_atomically(folder / calibration_file(profile), write_profile(profile));
+    }
+    EXPECT_EQ(calibration_names(), (std::vector<std::string>{"genoa", "turin"}));
+    const auto of_name = [](const std::string& name) {
+        return named_calibration_for(2, read_calibrations(name).kept, name).profile.machine.ranks_per_node;
+    };
+    EXPECT_EQ(of_name("genoa"), 4);
+    EXPECT_EQ(of_name("turin"), 8);
+    EXPECT_EQ(calibrated(8)->ranks_per_node, 2) << "without a name it is this machine's";
+    EXPECT_EQ(read_calibrations().kept.size(), 1U);
+    const std::vector<KeptCalibration> every = every_calibration();
+    ASSERT_EQ(every.size(), 3U);
+    EXPECT_EQ(every[0].name + "/" + every[1].name + "/" + every[2].name, "/genoa/turin");
+    std::filesystem::remove_all(*calibration_folder("turin"));
+    std::filesystem::create_directories(*calibration_folder("turin"));
+    test::expect_error([&] { of_name("turin"); }, ErrorCode::missing_input, "no calibration of that name");
+}
+
+TEST_F(Calibrations, NamesAreWordsThatNoMachineHas) {
+    for (const char* name : {"genoa", "our-nodes.2", "A_1"}) EXPECT_NO_THROW(check_calibration_name(name, {"summit"}));
+    for (const char* name : {"", "a/b", "..", "-q", "two words", "mine.json", "summit", "cuda"})
+        test::expect_error([&] { check_calibration_name(name, {"summit"}); }, ErrorCode::usage, name);
+}
+
 TEST_F(Calibrations, NoneIsNone) {
     EXPECT_FALSE(calibrated(2));
     std::filesystem::remove_all(kept_folder());

@@ -36,7 +36,8 @@ io::Document calibration_object(const KeptCalibration& kept) {
     const auto& calibration = kept.profile.machine.calibration;
     io::Document error;
     if (calibration) error = calibration->error_median;
-    return io::Document::object({{"kind", calibration_kind(kept.profile)},
+    return io::Document::object({{"name", kept.name},
+                                 {"kind", calibration_kind(kept.profile)},
                                  {"ranks_are", calibration_ranks(kept.profile)},
                                  {"accelerators", kept.profile.machine.accelerators},
                                  {"date", calibration_date(kept.profile)},
