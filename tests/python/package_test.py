@@ -71,6 +71,24 @@ class Plans(unittest.TestCase):
             path = os.path.join(folder, "plan.json")
             plan.save(path)
             self.assertEqual(gnnplan.Plan.load(path).document, plan.document)
+            with self.assertRaises(gnnplan.MissingError) as caught:
+                gnnplan.Plan.load(os.path.join(folder, "none.json"))
+            self.assertEqual(caught.exception.code, 66)
+            with self.assertRaises(gnnplan.Error) as caught:
+                plan.save(os.path.join(folder, "none", "plan.json"))
+            self.assertEqual(caught.exception.code, 74)
+            with open(path, "wb") as file:
+                file.write(b"\x80PK\x03")
+            with self.assertRaises(gnnplan.DataError):
+                gnnplan.Plan.load(path)
+
+    def test_of_a_file_knows_its_data(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "graph.npz")
+            arrays = drawn()
+            numpy.savez(path, **{f"{key}_mask" if arrays[key].dtype == bool else key: arrays[key] for key in arrays})
+            plan = gnnplan.plan(path, hidden=4, machine="cpu-node")
+            self.assertEqual(len(gnnplan.train(plan, epochs=1).history), 1)
 
     def test_is_that_of_the_command(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -332,6 +350,12 @@ class Runs(unittest.TestCase):
         first = gnnplan.train(self.plan, epochs=3, autotune=0)
         again = gnnplan.train(self.plan, epochs=1, autotune=0, load_weights=first)
         self.assertLess(again.history[0]["loss"], first.history[0]["loss"])
+
+    def test_goes_on_from_checkpoints_alone(self):
+        run = gnnplan.train(self.plan, epochs=1)
+        with self.assertRaises(gnnplan.UsageError) as caught:
+            gnnplan.train(self.plan, epochs=2, resume=run)
+        self.assertIn("no checkpoint", str(caught.exception))
 
     def test_resumes_where_it_was_interrupted(self):
         whole = gnnplan.train(self.plan, epochs=8, autotune=0, threads=1)

@@ -6,7 +6,7 @@ import typing
 
 from . import _core, _html, _tool
 from ._data import Data
-from ._errors import DataError, DoesNotFit
+from ._errors import DataError, DoesNotFit, make
 from ._options import words
 from ._wait import call
 
@@ -86,14 +86,23 @@ class Plan:
     def save(self, path):
         """Writes the file whole or not at all."""
         path = os.fspath(path)
-        with open(path + ".part", "w", encoding="utf-8") as file:
-            file.write(self.json)
-        os.replace(path + ".part", path)
+        try:
+            with open(path + ".part", "w", encoding="utf-8") as file:
+                file.write(self.json)
+            os.replace(path + ".part", path)
+        except OSError as error:
+            raise make(74, f"{path}: {error.strerror}", path) from error
 
     @classmethod
     def load(cls, path, data=None):
-        with open(path, encoding="utf-8") as file:
-            return cls(file.read(), data)
+        path = os.fspath(path)
+        try:
+            with open(path, encoding="utf-8") as file:
+                return cls(file.read(), data)
+        except OSError as error:
+            raise make(66, f"{path}: {error.strerror}", path) from error
+        except ValueError as error:
+            raise make(65, f"{path}: this is no plan", path, "gnnplan.plan(...) makes one, and save() writes it") from error
 
     def __copy__(self):
         return Plan(self.json, self.data, self._ranking, self.notes)
@@ -130,7 +139,10 @@ def plan(graph=None, model="gcn", ranks=1, **options):
     found = _found(lambda stop: _core.plan(arguments, "gnnplan.plan " + " ".join(arguments), stop))
     if found.infeasible:
         raise DoesNotFit.of(json.loads(found.infeasible))
-    return Plan(found.plan, data, json.loads(found.table), found.notes)
+    made = Plan(found.plan, data, json.loads(found.table), found.notes)
+    if data is None and made.document["problem"]["graph"].get("exact"):
+        made.data = Data.open(os.fspath(graph))
+    return made
 
 
 class Orders(typing.NamedTuple):

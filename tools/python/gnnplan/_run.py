@@ -122,6 +122,8 @@ def train(plan, data=None, *, epochs=None, on_epoch=None, progress=False, logits
             options["load_weights"] = _file_of(options["load_weights"], folder)
         if isinstance(options.get("resume"), Run):
             options["resume"] = options["resume"].resume_from
+            if options["resume"] is None:
+                raise UsageError(64, "the run left no checkpoint to resume from", "resume", "train with checkpoint=\"folder\"")
         if logits:
             outputs["save_logits"] = os.path.join(folder, "logits.npy")
         ran = _run(plan, data, dict(options, epochs=epochs), on_epoch, folder, outputs)
@@ -135,9 +137,10 @@ def train(plan, data=None, *, epochs=None, on_epoch=None, progress=False, logits
 
 def infer(plan, data=None, weights=None, **options):
     """Makes the pass of a plan of task="infer", and returns a Run whose `logits` are [vertices, classes]. `weights`: a
-    dict of arrays, a Run, or the name of a file."""
+    dict of arrays, a Run, or the name of a file. After Ctrl-C the Run is `interrupted`, and its `logits` are None."""
     _check_task(plan, True)
     with tempfile.TemporaryDirectory() as folder:
         outputs = {"save_logits": os.path.join(folder, "logits.npy")}
         ran = _run(plan, data, dict(options, load_weights=_file_of(weights, folder)), None, folder, outputs)
-        return Run(plan, json.loads(ran.report), ran.notes, None, numpy.load(outputs["save_logits"]))
+        values = numpy.load(outputs["save_logits"]) if os.path.exists(outputs["save_logits"]) else None  # interrupted
+        return Run(plan, json.loads(ran.report), ran.notes, None, values)
