@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace gnnplan::testing {
 namespace {
@@ -97,6 +100,30 @@ TEST_F(Launch, Refuses) {
     EXPECT_EQ(brief.code, 64);
     EXPECT_THAT(brief.err, HasSubstr("warned 121 s before its end, and has 120 s"));
     EXPECT_EQ(gnnplan("launch " + (folder / "none.json") + " --slurm --data D").code, 66);
+}
+
+// The script sets these itself, and gnnrun refuses what is given twice.
+TEST_F(Launch, RefusesWhatTheScriptSays) {
+    for (const char* twice : {"--data E", "--threads=3", "--resume mine", "--backend cpu", "--in-process"}) {
+        const Outcome outcome = launch(std::string("--slurm --data D -- ") + twice);
+        EXPECT_EQ(outcome.code, 64) << twice;
+        EXPECT_THAT(outcome.err, HasSubstr("the script sets this itself")) << twice;
+    }
+    EXPECT_EQ(launch("--pbs --data D -- --time-limit 5m").code, 64);
+    EXPECT_THAT(launch("--slurm --data D -- --checkpoint-every 10").out,
+                HasSubstr("--checkpoint checkpoints --resume auto --checkpoint-every 10\n"));
+}
+
+TEST_F(Launch, WantsDataThatAreFiles) {
+    const std::string file = folder / "graph.txt", made = folder / "made.json";
+    std::ofstream(file) << "0 1\n1 0\n";
+    const std::string given = "plan --graph " + file + " --features 2 --classes 2 --hidden 2 -o " + made;
+    ASSERT_EQ(gnnplan(given).code, 0);
+    EXPECT_THAT(gnnplan("launch " + made + " --slurm").out, HasSubstr("--data " + file));
+    std::filesystem::remove(file);
+    const Outcome outcome = gnnplan("launch " + made + " --slurm");
+    EXPECT_EQ(outcome.code, 66);
+    EXPECT_THAT(outcome.err, HasSubstr("name it with --data"));
 }
 
 }  // namespace

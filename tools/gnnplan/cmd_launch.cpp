@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -32,7 +33,11 @@ struct LaunchOptions {
 // Those of the command line, else those of the graph that the plan was made from.
 std::string data_of(const LaunchOptions& options, const Plan& plan) {
     if (options.data) return *options.data;
-    if (plan.problem.graph.exact) return plan.problem.graph.name;
+    const std::string& name = plan.problem.graph.name;
+    if (plan.problem.graph.exact && std::filesystem::exists(name)) return name;
+    if (plan.problem.graph.exact)
+        throw Error(ErrorCode::missing_input, "the graph that the plan was made from is not here", name,
+                    "name it with --data, as a file that gnnrun reads");
     throw Error(ErrorCode::usage, "the plan was made from sizes, and does not know the data", options.plan,
                 "name them with --data");
 }

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace gnnplan::tools {
 namespace {
@@ -41,14 +43,32 @@ std::int64_t host_bytes(const Plan& plan) {
 // Queued again by the script only where a checkpoint lets the run go on.
 bool goes_on(const Plan& plan) { return plan.problem.task == Task::train; }
 
+bool names(const std::vector<std::string>& arguments, const std::string& option) {
+    return std::ranges::any_of(arguments,
+                               [&](const auto& word) { return word == option || word.starts_with(option + "="); });
+}
+
+// gnnrun refuses what is given twice, and each task of `in-process` would be a whole run.
+void check_arguments(const Plan& plan, const JobQuestion& question) {
+    std::vector<std::pair<std::string, std::string>> taken{{"--data", "say it in front of --"},
+                                                           {"--threads", "say it in front of --"},
+                                                           {"--in-process", "each task of the job is a rank"}};
+    if (plan.machine.accelerators) taken.emplace_back("--backend", "the plan is for GPUs");
+    if (goes_on(plan)) taken.emplace_back("--resume", "the script goes on from its own checkpoints");
+    if (question.scheduler != Scheduler::slurm) taken.emplace_back("--time-limit", "it follows from --time");
+    for (const auto& [option, why] : taken) {
+        if (names(question.arguments, option))
+            throw Error(ErrorCode::usage, "the script sets this itself", option, "leave it out: " + why);
+    }
+}
+
 // The command of a rank, with what the job adds to it.
 std::string gnnrun(const Plan& plan, const JobQuestion& question, const std::vector<std::string>& watching) {
     std::vector<std::string> words{"gnnrun",      question.plan, "--data",
                                    question.data, "--threads",   std::to_string(question.threads)};
     if (plan.machine.accelerators) words.insert(words.end(), {"--backend", "cuda"});
-    const auto& more = question.arguments;
-    const bool own = std::ranges::any_of(more, [](const auto& word) { return word.starts_with("--checkpoint"); });
-    if (goes_on(plan) && !own) words.insert(words.end(), {"--checkpoint", "checkpoints"});
+    if (goes_on(plan) && !names(question.arguments, "--checkpoint"))
+        words.insert(words.end(), {"--checkpoint", "checkpoints"});
     if (goes_on(plan)) words.insert(words.end(), {"--resume", "auto"});
     words.insert(words.end(), watching.begin(), watching.end());
     words.insert(words.end(), question.arguments.begin(), question.arguments.end());
@@ -158,6 +178,7 @@ JobSize job_size(const Plan& plan, std::int64_t seconds) {
 }
 
 std::string job_script(const Plan& plan, const JobQuestion& question) {
+    check_arguments(plan, question);
     const JobSize size = job_size(plan, question.seconds);
     switch (question.scheduler) {
         case Scheduler::pbs: return pbs_script(plan, question, size);
