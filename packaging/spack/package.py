@@ -6,6 +6,12 @@
 
 from spack.package import *
 
+try:  # Spack 1.x keeps the classes of build systems with its packages
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+    from spack_repo.builtin.build_systems.cuda import CudaPackage
+except ImportError:
+    pass
+
 
 class Gnnplan(CMakePackage, CudaPackage):
     """Plans how to distribute whole-graph training of graph neural networks, and trains by the plan."""

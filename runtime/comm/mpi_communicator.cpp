@@ -58,6 +58,7 @@ void reduce(std::span<T> values, const OwnedComm& data, std::size_t largest, Hea
 
 std::vector<int> MpiCommunicator::lowest_of_each(const std::vector<int>& numbers) {
     std::vector<int> lowest;
+    lowest.reserve(numbers.size());
     for (const int number : numbers)
         lowest.push_back(checked_cast<int>(std::ranges::find(numbers, number) - numbers.begin()));
     return lowest;

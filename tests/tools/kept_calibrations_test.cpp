@@ -69,6 +69,7 @@ TEST(KeptCalibrations, ThoseWithANameAreOfOtherNodes) {
                 HasSubstr("the calibration genoa is stale: the kernels: gnnplan 0.0.1, avx512 then"));
     EXPECT_EQ(gnnplan("calibrate --name summit" + little).code, 64);
     EXPECT_EQ(gnnplan("calibrate --name a/b" + little).code, 64);
+    EXPECT_EQ(gnnplan("calibrate --name ''" + little).code, 64) << "a variable of the shell that is not set";
 }
 
 TEST(KeptCalibrations, MachinesListsThem) {

@@ -84,7 +84,6 @@ std::int64_t devices(const kernels::Backend& backend) {
 }
 
 void check_words(const CalibrateOptions& options) {
-    if (!options.name.empty()) io::check_calibration_name(options.name, catalog::machine_names());
     if (options.device_exchange == "auto" || options.backend != "cpu") return;
     throw Error(ErrorCode::usage, "chooses how GPUs exchange, and this is --backend cpu", "--exchange");
 }
@@ -196,6 +195,7 @@ void add_places(CLI::App& command, CalibrateOptions& options) {
                     "Keep the profile under this name, for a kind of nodes among others that share the cache folder; "
                     "plans use it with --machine NAME, wherever they are made")
         ->type_name("NAME")
+        ->each([](const std::string& name) { io::check_calibration_name(name, catalog::machine_names()); })
         ->excludes("--output");
 }
 
