@@ -84,6 +84,7 @@ std::int64_t devices(const kernels::Backend& backend) {
 }
 
 void check_words(const CalibrateOptions& options) {
+    if (!options.name.empty()) io::check_calibration_name(options.name, catalog::machine_names());
     if (options.device_exchange == "auto" || options.backend != "cpu") return;
     throw Error(ErrorCode::usage, "chooses how GPUs exchange, and this is --backend cpu", "--exchange");
 }
@@ -192,10 +193,9 @@ void add_places(CLI::App& command, CalibrateOptions& options) {
         ->type_name("FILE");
     command
         .add_option("--name", options.name,
-                    "Keep the profile under this name, for a kind of nodes among others that share the cache folder; "
-                    "plans use it with --machine NAME, wherever they are made")
+                    "Keep the profile under this name, for one kind of nodes of several; plans use --machine NAME")
         ->type_name("NAME")
-        ->each([](const std::string& name) { io::check_calibration_name(name, catalog::machine_names()); })
+        ->check([](const std::string& name) { return std::string(name.empty() ? "a name has a letter" : ""); })
         ->excludes("--output");
 }
 
