@@ -8,7 +8,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# What starts ranks as processes; without it they are threads.
+# MPI starts ranks as processes; without it they are threads.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS openmpi-bin)
 # Library and pages find their parts there: `gnnplan report` its Chart.js, those who compile against the library xxhash.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libxxhash-dev, pkg-config")

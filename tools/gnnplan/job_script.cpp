@@ -32,7 +32,7 @@ std::int64_t warning_seconds(const Plan& plan) {
     return shortest_warning + static_cast<std::int64_t>(std::ceil(4 * epoch));
 }
 
-// Of a rank on its host, loading included. What programs take besides is in job_size().
+// The bytes that a rank needs on its host, loading included; job_size() adds what programs take besides.
 std::int64_t host_bytes(const Plan& plan) {
     const Candidate& first = plan.candidates.front();
     if (!plan.machine.accelerators) return first.predicted.peak_bytes_per_rank;

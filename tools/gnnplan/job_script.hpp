@@ -22,7 +22,7 @@ struct JobQuestion {
     std::vector<std::string> arguments{};  // more of gnnrun's
 };
 
-// What a job takes of the machine, from its plan: nodes are filled one after the other, as plans assume.
+// The part of the machine that a job takes, from its plan: nodes are filled one after the other, as plans assume.
 struct JobSize {
     int ranks = 1, nodes = 1;
     int per_node = 1;  // most ranks on any

@@ -10,8 +10,8 @@
 namespace gnnplan {
 
 // Reads every operand and writes every result, each byte once; each staged byte is written and read, or made of floats
-// and made floats again. `graph` counts the
-// edges of steps that have values of edges; an adjacency is not read, except for where its rows begin.
+// and made floats again. `graph` counts the edges of steps that have values of edges; an adjacency is not read, except
+// for where its rows begin.
 inline RankWork streamed(const Schedule& schedule, const Operation& step, int rank, ElementwiseKind stream,
                          const Staging& staging = {}, const GraphStats* graph = nullptr, Wire wire = Wire::fp32) {
     RankWork work;

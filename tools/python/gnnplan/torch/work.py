@@ -1,4 +1,4 @@
-"""What training and inference share: the data, the numbered graph, one rank's state, and the setup."""
+"""Training and inference share the data, the numbered graph, one rank's state, and the setup."""
 
 import time
 
