@@ -74,13 +74,13 @@ void add_relay(const Schedule& schedule, const SpmmStep& product, const Machine&
     const RelayRows rows(schedule, product);
     for (const PeerRows& peer : rows.received(rank)) {
         LevelTraffic& level = traffic[level_between(rank, peer.peer, machine)];
-        level.received_bytes += wire_bytes(product.wire, columns * peer.sent.rows),
-            level.received_messages += operands * peer.sent.messages;
+        level.received_bytes += wire_bytes(product.wire, columns * peer.sent.rows);
+        level.received_messages += operands * peer.sent.messages;
     }
     for (const PeerRows& peer : rows.sent(rank)) {
         LevelTraffic& level = traffic[level_between(rank, peer.peer, machine)];
-        level.sent_bytes += wire_bytes(product.wire, columns * peer.sent.rows),
-            level.sent_messages += operands * peer.sent.messages;
+        level.sent_bytes += wire_bytes(product.wire, columns * peer.sent.rows);
+        level.sent_messages += operands * peer.sent.messages;
     }
 }
 

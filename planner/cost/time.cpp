@@ -18,6 +18,14 @@
 namespace gnnplan::cost {
 namespace {
 
+std::int64_t all_sent(const RankLevels& traffic) {
+    return traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes;
+}
+
+std::int64_t all_received(const RankLevels& traffic) {
+    return traffic[within_node].received_bytes + traffic[between_nodes].received_bytes;
+}
+
 // The share of the bytes over any links that stays within the node; all where there are none.
 double share_within_node(const RankLevels& traffic) {
     const auto bytes = [&](Level level) {
@@ -135,12 +143,12 @@ double RankStep::calibrated_product(const SpmmStep& spmm, std::int64_t nonzeros)
 // needed rows is packed, too.
 double RankStep::product(const SpmmStep& spmm, std::int64_t nonzeros, const RankLevels& traffic, RankWork& work) const {
     double seconds = 0;
-    const std::int64_t sent = traffic[within_node].sent_bytes + traffic[between_nodes].sent_bytes;
-    const std::int64_t received = traffic[within_node].received_bytes + traffic[between_nodes].received_bytes;
+    const std::int64_t sent = all_sent(traffic);
     if (spmm.wire == Wire::bfloat16) {
         const bool whole = !by_need(spmm.exchange);
         const std::int64_t own = whole ? block_bytes(schedule, spmm.column_operands.front(), rank) / 2 : sent;
-        work.narrowed_bytes += rounded_bytes(own), work.widened_bytes += rounded_bytes(received);
+        work.narrowed_bytes += rounded_bytes(own);
+        work.widened_bytes += rounded_bytes(all_received(traffic));
     } else if (by_need(spmm.exchange)) {
         work.staged_bytes += 2 * sent;
     }
@@ -158,7 +166,7 @@ double RankStep::product(const SpmmStep& spmm, std::int64_t nonzeros, const Rank
 // The time of copying the part of a result that stays on the rank: one more message, to itself, where those were
 // measured.
 double RankStep::own_part(TensorId result, const RankLevels& traffic, RankWork& work) const {
-    const std::int64_t arrived = traffic[within_node].received_bytes + traffic[between_nodes].received_bytes;
+    const std::int64_t arrived = all_received(traffic);
     const std::int64_t received = wire_of(step.operation) == Wire::bfloat16 ? 2 * arrived : arrived;
     const std::int64_t own = std::max<std::int64_t>(0, block_bytes(schedule, result, rank) - received);
     const Link* measured = measured_link();

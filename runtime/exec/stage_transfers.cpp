@@ -61,9 +61,8 @@ void StageTransfers::widen(std::size_t k) const {
     const SparseStage& stage = part_.stages()[k];
     if (!stage.piece || stage.piece->dense_root == context_.store.rank()) return;
     const std::int64_t columns = in_.front().columns;
-    context_.kernels.widen(
-        {reinterpret_cast<const kernels::Bf16*>(dense_buffer(k, 0)), stage.dense_rows, columns, columns},
-        {widened(), stage.dense_rows, columns, columns});
+    context_.kernels.widen(view<const kernels::Bf16>(dense_buffer(k, 0), stage.dense_rows, columns),
+                           {widened(), stage.dense_rows, columns, columns});
 }
 
 void StageTransfers::progress() const {

@@ -28,7 +28,7 @@ inline RankWork streamed(const Schedule& schedule, const Operation& step, int ra
         }
     }
     if (wire == Wire::bfloat16) {
-        work.narrowed_bytes = rounded_bytes(staging.send_bytes),
+        work.narrowed_bytes = rounded_bytes(staging.send_bytes);
         work.widened_bytes = rounded_bytes(staging.receive_bytes);
     } else {
         work.staged_bytes = 2 * (staging.send_bytes + staging.receive_bytes);
