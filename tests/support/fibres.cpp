@@ -13,6 +13,7 @@
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -43,11 +44,24 @@ void arrive([[maybe_unused]] void* kept, [[maybe_unused]] Stack* from) {
 #endif
 }
 
+// A fibre's last frames never return. AddressSanitizer is told that they are gone, or it would take memory that is
+// later mapped at their addresses for them.
+class Stacks : public boost::context::protected_fixedsize_stack {
+public:
+    using boost::context::protected_fixedsize_stack::basic_protected_fixedsize_stack;
+    void deallocate(boost::context::stack_context& stack) {
+#if defined(__SANITIZE_ADDRESS__)
+        ASAN_UNPOISON_MEMORY_REGION(static_cast<const char*>(stack.sp) - stack.size, stack.size);
+#endif
+        boost::context::protected_fixedsize_stack::deallocate(stack);
+    }
+};
+
 // A fibre that runs one thread after the other, so that each block does not need stacks of its own.
 class Fibre {
 public:
     explicit Fibre(const std::function<void()>*& thread) : thread_(thread) {
-        boost::context::protected_fixedsize_stack allocator(stack_bytes);
+        Stacks allocator(stack_bytes);
         const boost::context::stack_context stack = allocator.allocate();
         own_ = {static_cast<const char*>(stack.sp) - stack.size, stack.size};
         fibre_ =

@@ -24,6 +24,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <string>
 #include <thread>
@@ -288,6 +289,14 @@ std::shared_ptr<Call> ring(ncclComm& comm, T* values, std::size_t count, std::ui
     return call;
 }
 
+// The memory of a communicator stays, as work in a stream may still look at it.
+ncclComm* stays(std::unique_ptr<ncclComm> made) {
+    static std::mutex mutex;
+    static auto* all = new std::vector<std::unique_ptr<ncclComm>>;
+    const std::lock_guard lock(mutex);
+    return all->emplace_back(std::move(made)).get();
+}
+
 std::string file_of(const Id& id) { return "/dev/shm/" + std::string(id.bytes); }
 
 }  // namespace
@@ -341,7 +350,7 @@ Result ncclCommInitRank(ncclComm** comm, int ranks, Id id, int rank) {
             return failure(remote_error, "another rank does not come");
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
-    *comm = made.release();
+    *comm = stays(std::move(made));
     return success;
 }
 
@@ -350,7 +359,6 @@ Result ncclCommGetAsyncError(ncclComm* comm, Result* error) {
     return success;
 }
 
-// The memory of a communicator stays, as work in a stream may still look at it.
 Result ncclCommAbort(ncclComm* comm) {
     comm->aborted = true;
     int none = success;
