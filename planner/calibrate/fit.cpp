@@ -95,6 +95,8 @@ Machine fit_machine(const Machine& base, std::span<const Sample> samples) {
     calibration.all_reduce = fit_messages(samples, "all_reduce");
     calibration.reduce_scatter = fit_messages(samples, "reduce_scatter");
     calibration.redistribution = fit_messages(samples, "redistribute");
+    if (const std::vector<double> lent = times_of(samples, "lent_panel"); !lent.empty())
+        calibration.lent_panel_seconds = median(lent);
     calibration.overlapping = fit_overlap(samples);
     calibration.waiting = fit_waiting(samples);
     machine.calibration = std::move(calibration);

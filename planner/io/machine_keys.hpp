@@ -162,6 +162,7 @@ void describe(Archive& archive, Subject<Archive, Calibration>& calibration) {
     archive.optional("all_reduce", calibration.all_reduce);
     archive.optional("reduce_scatter", calibration.reduce_scatter);
     archive.optional("redistribution", calibration.redistribution);
+    archive.optional("lent_panel_seconds", calibration.lent_panel_seconds);
     archive.field("gather", calibration.gather);
     archive.field("gemm", calibration.gemm);
     archive.optional("gemm_lanes", calibration.gemm_lanes);

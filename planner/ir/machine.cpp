@@ -171,6 +171,8 @@ void validate(const Calibration& calibration, const Machine& machine) {
     if (calibration.all_reduce) validate(*calibration.all_reduce, machine, "calibration.all_reduce");
     if (calibration.reduce_scatter) validate(*calibration.reduce_scatter, machine, "calibration.reduce_scatter");
     if (calibration.redistribution) validate(*calibration.redistribution, machine, "calibration.redistribution");
+    if (calibration.lent_panel_seconds)
+        require_not_negative(*calibration.lent_panel_seconds, machine, "calibration.lent_panel_seconds");
     require(calibration.threads.value_or(1) > 0, machine, "calibration.threads", "must be positive");
     require(std::isfinite(calibration.overlap_slowdown) && calibration.overlap_slowdown >= 1, machine,
             "calibration.overlap_slowdown", "must be finite and at least 1");

@@ -1,4 +1,5 @@
 // Messages within a node and between nodes.
+#include "runtime/calibrate/array.hpp"
 #include "runtime/calibrate/collective.hpp"
 #include "runtime/calibrate/measurements.hpp"
 
@@ -85,6 +86,29 @@ void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t b
         between("cards", nodes.elsewhere(rank));
         samples.back().at.push_back(in_node);
     }
+}
+
+void measure_lending(const Setting& setting, std::vector<Sample>& samples) {
+    constexpr std::int64_t bytes = 1 << 20;
+    Array<std::byte> panel(setting.device, bytes);
+    std::vector<comm::Send> sends;
+    std::vector<comm::Receive> receives;
+    for (int peer = 0; peer < setting.comm.size(); ++peer) {
+        if (peer == setting.comm.rank()) continue;
+        sends.push_back({peer, panel.span()});
+        receives.push_back({peer, panel.span()});
+    }
+    const auto trial = setting.comm.lend(sends, receives);
+    if (!trial) return;
+    trial->end();
+    const auto messages = std::ssize(receives);
+    Sample sample{"lent_panel", {messages}, seconds_of_collective(setting, [&] {
+                      const auto loan = setting.comm.lend(sends, receives);
+                      for (std::size_t i = 0; i < receives.size(); ++i) loan->received(i);
+                      loan->end();
+                  })};
+    for (double& seconds : sample.seconds) seconds /= static_cast<double>(messages);
+    samples.push_back(std::move(sample));
 }
 
 }  // namespace gnnplan::calibrate

@@ -92,6 +92,10 @@ Nodes find_nodes(comm::Communicator& comm, int ranks_per_node);
 void measure_messages(const Setting& setting, const Nodes& nodes, std::int64_t bytes, std::int64_t cold_bytes,
                       std::vector<Sample>& samples);
 
+// "lent_panel", at {messages}: seconds of each message that ranks lend to all others, which do not read it. Nothing
+// where ranks do not lend.
+void measure_lending(const Setting& setting, std::vector<Sample>& samples);
+
 // "waiting.work", "waiting.sum", "waiting.both", at {microseconds}: work of about so long on each rank, a sum over the
 // ranks of a few bytes, and the sum after the work, where ranks that end early wait for others.
 void measure_waiting(const Setting& setting, std::int64_t microseconds, std::vector<Sample>& samples);

@@ -155,6 +155,8 @@ void add_links(Points& points, const Setting& setting, const Nodes& nodes, const
                  measure_messages(setting, nodes, bytes, scope.largest / 2, samples);
              }});
     }
+    if (nodes.count == 1)
+        points.push_back({"messages", true, [&setting](auto& samples) { measure_lending(setting, samples); }});
     for (const std::int64_t microseconds : {100, 1000, 10000}) {
         points.push_back({"waiting", microseconds != 1000, [&setting, microseconds](auto& samples) {
                               measure_waiting(setting, microseconds, samples);

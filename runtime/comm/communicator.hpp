@@ -55,6 +55,18 @@ public:
     virtual void wait() = 0;
 };
 
+// Messages that lie with their senders, where their receivers read them. Senders leave the bytes as they are until
+// end() has returned. Destroying it before that is for the way out after an error: it waits for those that read from
+// this rank's memory.
+class Loan {
+public:
+    virtual ~Loan() = default;
+    // The i-th message to this rank. Waits until its sender lends it.
+    virtual std::span<const std::byte> received(std::size_t i) = 0;
+    // Gives all messages back, and returns when the others have given back what this rank has lent. To be called once.
+    virtual void end() = 0;
+};
+
 // All calls are collective over the communicator, in the same order on every rank, unless said otherwise.
 // Lengths agree between sender and receiver; empty messages and messages to oneself are allowed where a peer is named.
 class Communicator {
@@ -92,6 +104,13 @@ public:
     // their staging. The blocks' bytes are counted either way. Two ranks that are in several communicators call
     // it on them in the same order.
     virtual void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) = 0;
+
+    // Messages by the rules of exchange(), but for two: a rank may lend several to another, which that one has in the
+    // same order, and none to itself. The receives' buffers are not used. Null, on every rank, where ranks do not share
+    // memory. A rank that has no messages may stay away; one loan at a time.
+    virtual std::unique_ptr<Loan> lend(std::span<const Send> /*sends*/, std::span<const Receive> /*receives*/) {
+        return nullptr;
+    }
 
     // Copies root's bytes to all. Flat convention: (g - 1) messages of `bytes`.
     virtual void broadcast(int root, std::span<std::byte> bytes) = 0;

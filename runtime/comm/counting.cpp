@@ -27,15 +27,25 @@ Traffic ring_all_reduce_traffic(std::int64_t elements, std::int64_t element_byte
 std::unique_ptr<PendingExchange> CountingCommunicator::start_exchange(std::span<const Send> sends,
                                                                       std::span<const Receive> receives) {
     std::unique_ptr<PendingExchange> pending = inner().start_exchange(sends, receives);
-    for (const Send& send : sends) count_sent(send.peer, send.bytes.size());
-    for (const Receive& receive : receives) count_received(receive.peer, receive.bytes.size());
+    count(sends, receives);
     return pending;
+}
+
+std::unique_ptr<Loan> CountingCommunicator::lend(std::span<const Send> sends, std::span<const Receive> receives) {
+    std::unique_ptr<Loan> loan = inner().lend(sends, receives);
+    if (loan) count(sends, receives);
+    return loan;
 }
 
 void CountingCommunicator::exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) {
     inner().exchange_blocks(sends, receives);
     for (const SendBlock& send : sends) count_sent(send.peer, send.rows.bytes());
     for (const ReceiveBlock& receive : receives) count_received(receive.peer, receive.rows.bytes());
+}
+
+void CountingCommunicator::count(std::span<const Send> sends, std::span<const Receive> receives) {
+    for (const Send& send : sends) count_sent(send.peer, send.bytes.size());
+    for (const Receive& receive : receives) count_received(receive.peer, receive.bytes.size());
 }
 
 void CountingCommunicator::count_sent(int peer, std::size_t bytes) {

@@ -17,6 +17,7 @@ Traffic ring_all_reduce_traffic(std::int64_t elements, std::int64_t element_byte
 // between calls, and keeps alive. Communicators from split() count into the same Traffic. The control channel is not
 // counted.
 //   exchange   - every message to and from another rank, when it is started; blocks when they have been exchanged
+//   lend       - every message, though it stays where it is
 //   broadcast  - flat: (g - 1) messages sent by the root, one received by every other rank
 //   all_reduce - ring_all_reduce_traffic
 class CountingCommunicator : public ForwardingCommunicator {
@@ -29,6 +30,7 @@ public:
     std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
                                                     std::span<const Receive> receives) override;
     void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) override;
+    std::unique_ptr<Loan> lend(std::span<const Send> sends, std::span<const Receive> receives) override;
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;
@@ -38,6 +40,7 @@ public:
 private:
     template <class T>
     void sum(std::span<T> values);
+    void count(std::span<const Send> sends, std::span<const Receive> receives);
     void count_sent(int peer, std::size_t bytes);
     void count_received(int peer, std::size_t bytes);
 

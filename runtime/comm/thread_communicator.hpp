@@ -15,6 +15,9 @@ public:
     std::unique_ptr<PendingExchange> start_exchange(std::span<const Send> sends,
                                                     std::span<const Receive> receives) override;
     void exchange_blocks(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives) override;
+    std::unique_ptr<Loan> lend(std::span<const Send> sends, std::span<const Receive> receives) override {
+        return group_->lend(rank_, sends, receives);
+    }
     void broadcast(int root, std::span<std::byte> bytes) override;
     void all_reduce(std::span<float> values) override;
     void all_reduce(std::span<double> values) override;

@@ -67,6 +67,7 @@ ThreadGroup::ThreadGroup(std::shared_ptr<ThreadWorld> world, std::vector<int> wo
     : world_(std::move(world)),
       world_ranks_(std::move(world_ranks)),
       mailboxes_(world_ranks_.size() * world_ranks_.size()),
+      lent_(world_ranks_.size() * world_ranks_.size()),
       texts_(world_ranks_.size()) {}
 
 std::vector<Heartbeat*> ThreadGroup::heartbeats() {

@@ -1,5 +1,5 @@
 // Mailboxes between threads. A message is copied once, from the sender's rows into the receiver's, when both are there;
-// the sender stays until that has happened.
+// the sender stays until that has happened. Messages that are lent are not copied.
 #pragma once
 
 #include "runtime/comm/communicator.hpp"
@@ -87,6 +87,9 @@ public:
     }
     void check() { world_->check(); }
 
+    // Communicator::lend() of a rank.
+    std::unique_ptr<Loan> lend(int rank, std::span<const Send> sends, std::span<const Receive> receives);
+
     // Every rank's text in rank order; not counted.
     std::vector<std::string> all_gather(int rank, const std::string& text);
 
@@ -105,6 +108,13 @@ private:
         std::size_t collected = 0;  // members that have fetched it
     };
     class Posting;
+    // The messages that one rank lends to another, which takes their addresses and gives all of them back at once.
+    struct Lent {
+        enum class State { nothing, shown, taken, given_back };
+        State state = State::nothing;
+        std::vector<std::span<const std::byte>> messages;
+    };
+    class ThreadLoan;
 
     void receive(int rank, const ReceiveBlock& message, Movement& movement);
     void wait_until_copied(int rank, std::span<const SendBlock> sends, Movement& movement);
@@ -112,12 +122,16 @@ private:
     Mailbox& mailbox(int from, int to) {
         return mailboxes_[static_cast<std::size_t>(from) * world_ranks_.size() + static_cast<std::size_t>(to)];
     }
+    Lent& lent(int from, int to) {
+        return lent_[static_cast<std::size_t>(from) * world_ranks_.size() + static_cast<std::size_t>(to)];
+    }
     std::condition_variable& signal(int rank) { return world_->signal(world_rank(rank)); }
     Traffic& carried_by(int rank) { return world_->carried_[static_cast<std::size_t>(world_rank(rank))]; }
 
     std::shared_ptr<ThreadWorld> world_;
     std::vector<int> world_ranks_;
     std::vector<Mailbox> mailboxes_;  // size() x size(), by sender then receiver
+    std::vector<Lent> lent_;          // likewise
     std::map<std::pair<std::int64_t, int>, Subgroup> subgroups_;
     // The all-gather under way, and the last one finished: nobody can finish the next before all have read it.
     std::vector<std::string> texts_;

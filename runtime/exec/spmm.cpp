@@ -34,6 +34,7 @@ public:
             transfers_.begin_up_to(k + transfers_.ahead());
             multiply(k, k == last);
         }
+        transfers_.end();
         if (!accumulate_) clear();
     }
 
@@ -83,7 +84,7 @@ private:
         return scores ? edges(*scores, k) : kernels::Matrix{};
     }
     kernels::Csr nonzeros_of(std::size_t k) const {
-        kernels::Csr nonzeros = part_.nonzeros(part_.stages()[k], transfers_.nonzero_buffer(k));
+        kernels::Csr nonzeros = part_.nonzeros(part_.stages()[k], transfers_.nonzeros(k));
         if (step_.program == Program::edge_sum) {
             nonzeros.value = edges(step_.named<EdgeSumOperands<TensorId>>().values, k).data;
             return nonzeros;

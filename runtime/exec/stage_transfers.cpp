@@ -25,7 +25,7 @@ StageTransfers::StageTransfers(const SpmmStep& step, const StepContext& context)
       part_(context.store.part(step.matrix)),
       in_(context.store.matrices(step.column_operands)),
       in_rows_(context.store.block(step.column_operands.front()).rows),
-      buffers_(context.store.buffers(context.step)) {
+      buffers_(step, context) {
     if (step.exchange != Exchange::relay) return;
     relay_.emplace(context.store.schedule(), step);
     passing_ = relay_->to(context.store.rank());
@@ -33,15 +33,18 @@ StageTransfers::StageTransfers(const SpmmStep& step, const StepContext& context)
 }
 
 void StageTransfers::begin_up_to(std::size_t last) {
-    if (begun_ == 0 && buffers_.own > 0) round_own();
-    for (; begun_ < part_.stages().size() && begun_ <= last; ++begun_) {
-        std::byte* packed = pack_buffer(begun_);
+    if (loan_) return;
+    if (begun_ == 0 && step_.exchange == Exchange::panels && !rounds()) lend();
+    if (begun_ == 0 && buffers_.keeps_own()) round_own();
+    for (; !loan_ && begun_ < part_.stages().size() && begun_ <= last; ++begun_) {
+        std::byte* packed = buffers_.pack(begun_);
         for (std::size_t operand = 0; operand < in_.size(); ++operand)
             under_way_.push_back(begin(begun_, operand, packed));
     }
 }
 
 void StageTransfers::finish_first() {
+    if (loan_) return;
     for (std::size_t operand = 0; operand < in_.size(); ++operand) {
         under_way_.front()->wait();
         under_way_.pop_front();
@@ -50,10 +53,31 @@ void StageTransfers::finish_first() {
     ++finished_;
 }
 
+void StageTransfers::end() {
+    if (loan_) loan_->end();
+}
+
+// Panels are multiplied where their owners have them, if ranks share memory.
+void StageTransfers::lend() {
+    std::vector<comm::Send> sends;
+    std::vector<comm::Receive> receives;
+    for (std::size_t k = 0; k < part_.stages().size(); ++k) {
+        for (std::size_t operand = 0; operand < in_.size(); ++operand) {
+            std::byte* nothing_packed = nullptr;
+            serve_rows(k, operand, nothing_packed, sends);
+            lent_panels_.push_back(receives.size());
+            receive_rows(k, operand, receives);
+        }
+        lent_nonzeros_.push_back(receives.size());
+        exchange_nonzeros(k, sends, receives);
+    }
+    loan_ = context_.world.lend(sends, receives);
+}
+
 // Its own rows are rounded once for all that get them as they lie.
 void StageTransfers::round_own() const {
     const kernels::Matrix& in = in_.front();
-    context_.kernels.narrow(in, view<kernels::Bf16>(own_rounded(), in.rows, in.columns));
+    context_.kernels.narrow(in, view<kernels::Bf16>(buffers_.own_rounded(), in.rows, in.columns));
 }
 
 // The rows that have arrived at stage k become floats, which the product of that stage reads.
@@ -61,15 +85,15 @@ void StageTransfers::widen(std::size_t k) const {
     const SparseStage& stage = part_.stages()[k];
     if (!stage.piece || stage.piece->dense_root == context_.store.rank()) return;
     const std::int64_t columns = in_.front().columns;
-    context_.kernels.widen(view<const kernels::Bf16>(dense_buffer(k, 0), stage.dense_rows, columns),
-                           {widened(), stage.dense_rows, columns, columns});
+    context_.kernels.widen(view<const kernels::Bf16>(buffers_.dense(k, 0), stage.dense_rows, columns),
+                           {buffers_.widened(), stage.dense_rows, columns, columns});
 }
 
 void StageTransfers::progress() const {
     for (const auto& exchange : under_way_) exchange->progress();
 }
 
-std::size_t StageTransfers::ahead() const { return step_.overlap ? static_cast<std::size_t>(buffers_.packs) : 0; }
+std::size_t StageTransfers::ahead() const { return step_.overlap ? buffers_.packs() : 0; }
 
 std::vector<kernels::ConstMatrix> StageTransfers::column_rows(std::size_t k) const {
     const SparseStage& stage = part_.stages()[k];
@@ -77,34 +101,22 @@ std::vector<kernels::ConstMatrix> StageTransfers::column_rows(std::size_t k) con
     std::vector<kernels::ConstMatrix> found;
     for (std::size_t i = 0; i < in_.size(); ++i) {
         const float* rows = own        ? own_rows(i, stage.piece->columns).data
-                            : rounds() ? widened()
-                                       : reinterpret_cast<const float*>(dense_buffer(k, i));
+                            : rounds() ? buffers_.widened()
+                                       : reinterpret_cast<const float*>(panel(k, i));
         found.push_back({rows, stage.dense_rows, in_[i].columns, in_[i].columns});
     }
     return found;
 }
 
-kernels::PanelRoom StageTransfers::panel_room() const {
-    std::byte* begin = staging() + buffers_.packs * buffers_.pack + buffers_.exchange_bytes();
-    return {{begin, static_cast<std::size_t>(buffers_.panel)}, step_.bf16, buffers_.slice_columns};
+// The rows of a stage that others have.
+const std::byte* StageTransfers::panel(std::size_t k, std::size_t operand) const {
+    if (!loan_ || buffers_.row_bytes(operand, part_.stages()[k].dense_rows) == 0) return buffers_.dense(k, operand);
+    return loan_->received(lent_panels_[k * in_.size() + operand]).data();
 }
 
-std::byte* StageTransfers::pack_buffer(std::size_t k) const {
-    return staging() + static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.packs)) * buffers_.pack;
-}
-
-// The rows received at stage k: of each operand those of the piece, one operand after the other.
-std::byte* StageTransfers::dense_buffer(std::size_t k, std::size_t operand) const {
-    const auto copy = static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.copies + buffers_.kept));
-    std::byte* buffer = staging() + buffers_.packs * buffers_.pack + copy * buffers_.dense;
-    for (std::size_t i = 0; i < operand; ++i) buffer += row_bytes(i, part_.stages()[k].dense_rows);
-    return buffer;
-}
-
-std::byte* StageTransfers::nonzero_buffer(std::size_t k) const {
-    const auto copy = static_cast<std::int64_t>(k % static_cast<std::size_t>(buffers_.copies));
-    std::byte* first = staging() + buffers_.packs * buffers_.pack + (buffers_.copies + buffers_.kept) * buffers_.dense;
-    return first + copy * buffers_.nonzeros;
+const std::byte* StageTransfers::nonzeros(std::size_t k) const {
+    const bool lent = loan_ && !part_.stages()[k].block;
+    return lent ? loan_->received(lent_nonzeros_[k]).data() : buffers_.nonzeros(k);
 }
 
 kernels::ConstMatrix StageTransfers::own_rows(std::size_t operand, Range rows) const {
@@ -114,7 +126,7 @@ kernels::ConstMatrix StageTransfers::own_rows(std::size_t operand, Range rows) c
 
 // The same as they travel where they are sent as they lie.
 const std::byte* StageTransfers::own_bytes(std::size_t operand, Range rows) const {
-    if (rounds()) return own_rounded() + row_bytes(operand, rows.begin - in_rows_.begin);
+    if (rounds()) return buffers_.own_rounded() + buffers_.row_bytes(operand, rows.begin - in_rows_.begin);
     return reinterpret_cast<const std::byte*>(own_rows(operand, rows).data);
 }
 
@@ -137,9 +149,9 @@ std::unique_ptr<comm::PendingExchange> StageTransfers::begin(std::size_t k, std:
 void StageTransfers::receive_rows(std::size_t k, std::size_t operand, std::vector<comm::Receive>& receives) const {
     const SparseStage& stage = part_.stages()[k];
     if (!stage.piece || stage.piece->dense_root == context_.store.rank()) return;
-    std::byte* to = dense_buffer(k, operand);
+    std::byte* to = buffers_.dense(k, operand);
     const auto receive = [&](int from, std::int64_t rows) {
-        const std::size_t bytes = row_bytes(operand, rows);
+        const std::size_t bytes = buffers_.row_bytes(operand, rows);
         if (bytes > 0) receives.push_back({from, {to, bytes}});
         to += bytes;
     };
@@ -158,14 +170,14 @@ void StageTransfers::exchange_nonzeros(std::size_t k, std::vector<comm::Send>& s
     }
     if (!stage.piece || stage.block) return;
     const auto bytes = static_cast<std::size_t>(part_.block_bytes(stage));
-    receives.push_back({stage.piece->matrix_root, {nonzero_buffer(k), bytes}});
+    receives.push_back({stage.piece->matrix_root, {buffers_.nonzeros(k), bytes}});
 }
 
 // Whole panels are sent from where they are, needed rows are packed.
 void StageTransfers::serve_rows(std::size_t k, std::size_t operand, std::byte*& packed,
                                 std::vector<comm::Send>& sends) const {
     for (const RowService& service : part_.stages()[k].rows) {
-        const std::size_t bytes = row_bytes(operand, service.needed);
+        const std::size_t bytes = buffers_.row_bytes(operand, service.needed);
         if (bytes == 0) continue;
         const auto passing = relay_ ? relay_->to(service.rank) : std::nullopt;
         if (passing && k >= passing->first) continue;
@@ -194,7 +206,7 @@ void StageTransfers::pass_rows_on(std::size_t k, std::size_t operand, std::byte*
     const std::int64_t columns = in_[operand].columns;
     for (const RowPassing& passing : part_.stages()[k].passed) {
         if (columns == 0) continue;
-        const std::byte* got = dense_buffer(passing.got, operand);
+        const std::byte* got = buffers_.dense(passing.got, operand);
         const std::int64_t rows = part_.stages()[passing.got].dense_rows;
         const auto* numbers = reinterpret_cast<const std::int32_t*>(passing.index->data());
         if (rounds())
@@ -203,7 +215,7 @@ void StageTransfers::pass_rows_on(std::size_t k, std::size_t operand, std::byte*
         else
             context_.kernels.gather_rows(view<const float>(got, rows, columns), numbers,
                                          view<float>(packed, passing.rows, columns));
-        send_behind(passing.rank, row_bytes(operand, passing.rows), packed, sends);
+        send_behind(passing.rank, buffers_.row_bytes(operand, passing.rows), packed, sends);
     }
 }
 
@@ -215,8 +227,8 @@ void StageTransfers::pass_on(std::size_t k, std::size_t operand, std::vector<com
     const Piece& piece = *part_.stages()[got].piece;
     if (piece.dense_root == passed_->to || piece.columns.empty()) return;
     const bool own = piece.dense_root == context_.store.rank();
-    const std::byte* rows = own ? own_bytes(operand, piece.columns) : dense_buffer(got, operand);
-    const std::size_t bytes = row_bytes(operand, piece.columns.size());
+    const std::byte* rows = own ? own_bytes(operand, piece.columns) : buffers_.dense(got, operand);
+    const std::size_t bytes = buffers_.row_bytes(operand, piece.columns.size());
     if (bytes > 0) sends.push_back({passed_->to, {rows, bytes}});
 }
 

@@ -1,8 +1,8 @@
 // The messages of a distributed product: at each stage a rank sends what others lack for their piece, and gets what it
-// lacks for its own.
+// lacks for its own. Ranks that share memory lend each other whole panels for all stages instead.
 #pragma once
 
-#include "runtime/exec/handlers.hpp"
+#include "runtime/exec/stage_buffers.hpp"
 
 #include <gnnplan/ir/panel_relay.hpp>
 
@@ -28,25 +28,21 @@ public:
     void progress() const;
     // How many stages are under way while one is multiplied.
     std::size_t ahead() const;
+    // After the last stage: nobody reads this rank's panels any more.
+    void end();
 
     // The rows of each column operand that the piece of stage k meets, and room for its nonzeros, where others have
     // sent them.
     std::vector<kernels::ConstMatrix> column_rows(std::size_t k) const;
-    std::byte* nonzero_buffer(std::size_t k) const;
-    kernels::PanelRoom panel_room() const;
+    const std::byte* nonzeros(std::size_t k) const;
+    kernels::PanelRoom panel_room() const { return buffers_.panel_room(); }
 
 private:
-    std::byte* staging() const { return context_.store.staging(context_.step); }
-    std::byte* pack_buffer(std::size_t k) const;
-    std::byte* dense_buffer(std::size_t k, std::size_t operand) const;
-    std::size_t row_bytes(std::size_t operand, std::int64_t rows) const {
-        return static_cast<std::size_t>(wire_bytes(step_.wire, rows * in_[operand].columns));
-    }
     kernels::ConstMatrix own_rows(std::size_t operand, Range rows) const;
     const std::byte* own_bytes(std::size_t operand, Range rows) const;
     bool rounds() const { return step_.wire == Wire::bfloat16; }
-    std::byte* own_rounded() const { return staging() + buffers_.packs * buffers_.pack + buffers_.received_bytes(); }
-    float* widened() const { return reinterpret_cast<float*>(own_rounded() + buffers_.own); }
+    void lend();
+    const std::byte* panel(std::size_t k, std::size_t operand) const;
     void round_own() const;
     void widen(std::size_t k) const;
     std::unique_ptr<comm::PendingExchange> begin(std::size_t k, std::size_t operand, std::byte*& packed) const;
@@ -63,7 +59,7 @@ private:
     const SparsePart& part_;
     std::vector<kernels::Matrix> in_;  // column operands, of which the rank has these rows
     Range in_rows_;
-    SpmmBuffers buffers_;
+    StageBuffers buffers_;
     std::optional<PanelRelay>
         relay_;  // where panels are relayed: who passes them on to this rank, and whom it serves so
     std::optional<PanelRelay::Passing> passing_;
@@ -72,6 +68,9 @@ private:
     std::size_t finished_ = 0;  // and waited for
     // An exchange for each column operand of each of these stages.
     std::deque<std::unique_ptr<comm::PendingExchange>> under_way_;
+    // Where ranks lend each other panels: which messages are those of a stage, by stage and operand, and its nonzeros.
+    std::unique_ptr<comm::Loan> loan_;
+    std::vector<std::size_t> lent_panels_, lent_nonzeros_;
 };
 
 }  // namespace gnnplan::exec

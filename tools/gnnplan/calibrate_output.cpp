@@ -111,6 +111,8 @@ std::string link_table(const Machine& machine, bool color) {
     if (calibration.all_reduce) add_link(table, "all-reduce, in a ring", *calibration.all_reduce);
     if (calibration.reduce_scatter) add_link(table, "reduce-scatter, in a ring", *calibration.reduce_scatter);
     if (calibration.redistribution) add_link(table, "redistribution", *calibration.redistribution);
+    if (calibration.lent_panel_seconds)
+        table.add({"lent panel", "0 B", fmt::format("{:.3g}", *calibration.lent_panel_seconds * 1e6), "not copied"});
     add_link(table, "between nodes", machine.inter_node);
     return table.text(color);
 }

@@ -257,6 +257,12 @@ TEST(Fit, WaitingHasAPartByTheStepAndAPartByItsWork) {
     EXPECT_FALSE(fit_machine(base(), std::vector<Sample>{{"step", {30}, {2e-7}}}).calibration->waiting);
 }
 
+TEST(Fit, LentPanelsAreMeasuredWhereRanksLend) {
+    const std::vector<Sample> samples{{"lent_panel", {3}, {4e-6}}, {"step", {30}, {2e-7}}};
+    EXPECT_EQ(fit_machine(base(), samples).calibration->lent_panel_seconds, 4e-6);
+    EXPECT_FALSE(fit_machine(base(), std::span(samples).last(1)).calibration->lent_panel_seconds);
+}
+
 // Each step of each rank takes a fifth longer one time in ten, whose epochs nobody measured: the calibration sees the
 // median of the work alone.
 TEST(Fit, WaitingPredictsRanksThatAreDisturbedInTurns) {

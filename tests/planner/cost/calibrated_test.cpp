@@ -240,6 +240,25 @@ TEST(CalibratedStep, OverlapIsExactWhereNothingIsHidden) {
     EXPECT_NEAR(seconds(product(true), m, graph), compute, 1e-9) << "all is hidden";
 }
 
+TEST(CalibratedStep, LentPanelsTakeWhatShowingThemTakes) {
+    const UniformStats graph(400, 160'000, true);
+    Machine m = test::round_machine(4);
+    const double compute = 2.0 * 40'000 * 8 / 1e9;
+    m.calibration = Calibration{.lent_panel_seconds = 1e-5, .overlapping = OverlapCost{1.25, 1e-6, 1}};
+    EXPECT_NEAR(seconds(product(false), m, graph), compute + 3 * 1e-5, 1e-12);
+    EXPECT_NEAR(seconds(product(true), m, graph), compute + 3 * 1e-5, 1e-12) << "nothing is under way";
+    Schedule relayed = product(false);
+    std::get<SpmmStep>(relayed.steps[0].operation).exchange = Exchange::relay;
+    Machine apart = m;
+    apart.ranks_per_node = 2;
+    const auto copied = [&](const Schedule& s, Machine machine) {
+        machine.calibration->lent_panel_seconds.reset();
+        return seconds(s, machine, graph);
+    };
+    EXPECT_EQ(seconds(relayed, m, graph), copied(relayed, m)) << "panels that are passed on are copied";
+    EXPECT_EQ(seconds(product(false), apart, graph), copied(product(false), apart)) << "so are those of other nodes";
+}
+
 TEST(CalibratedStep, RanksWaitForEachOther) {
     const UniformStats graph(400, 160'000, true);
     Machine m = test::round_machine(4);

@@ -220,10 +220,24 @@ TEST(Calibration, MeasuresMessagesBetweenDevices) {
         std::vector<Sample> samples;
         measure_messages(setting, find_nodes(*comm, 0), 4096, 1 << 14, samples);
         measure_overlap(setting, 1, 4096, samples);
+        measure_lending(setting, samples);
         std::map<std::string, int> counts = count_by_name(samples);
+        EXPECT_EQ(counts["lent_panel"], 0) << "devices have memory of their own";
         for (const char* what : {"exchange", "all_reduce", "reduce_scatter", "redistribute"})
             EXPECT_EQ(counts[what + std::string(".cold")], 1) << what;
         EXPECT_EQ(counts["overlap.both"], 1);
+    });
+}
+
+TEST(Calibration, ThreadsLendPanels) {
+    comm::run_ranks(3, [](comm::Communicator& comm) {
+        measure::SteadyClock clock;
+        const auto device = kernels::host_device(kernels::cpu_table());
+        std::vector<Sample> samples;
+        measure_lending({comm, clock, *device, {0, 1}}, samples);
+        ASSERT_EQ(samples.size(), 1U);
+        EXPECT_EQ(samples[0].what, "lent_panel");
+        EXPECT_THAT(samples[0].at, ElementsAre(2));
     });
 }
 

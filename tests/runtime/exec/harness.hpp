@@ -111,6 +111,12 @@ public:
         return CountingCommunicator::start_exchange(sends, receives);
     }
 
+    std::unique_ptr<comm::Loan> lend(std::span<const comm::Send> sends,
+                                     std::span<const comm::Receive> receives) override {
+        return lends ? CountingCommunicator::lend(sends, receives) : nullptr;
+    }
+    bool lends = true;  // false: messages travel, as between processes
+
     // From the first to the last byte that anything was received into since it was forgotten.
     std::int64_t received_extent() const { return end_ > first_ ? static_cast<std::int64_t>(end_ - first_) : 0; }
     void forget_extent() { first_ = std::numeric_limits<std::uintptr_t>::max(), end_ = 0; }

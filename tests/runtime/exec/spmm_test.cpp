@@ -12,7 +12,8 @@ using testing::ProductCase;
 
 class Spmm : public ::testing::TestWithParam<int> {
 protected:
-    // Runs the product on every rank; what it leaves is the dense product, and it moves what it is predicted to move.
+    // Runs the product on every rank; what it leaves is the dense product, and it moves what it is predicted to move,
+    // whether panels travel or are lent.
     void check(const data::Graph& graph, const ProductCase& product) const {
         SCOPED_TRACE(product.text());
         const Schedule schedule = testing::schedule_of(product);
@@ -20,8 +21,15 @@ protected:
         const data::DegreeScales scales = testing::integer_scales(graph);
         const auto numbered = testing::numbered_counts(graph, schedule.numbering);
         const testing::DenseProduct expected(graph, scales, numbered->order(), product);
+        for (const bool lends : {false, true}) run(product, graph, scales, schedule, expected, lends);
+    }
+
+private:
+    static void run(const ProductCase& product, const data::Graph& graph, const data::DegreeScales& scales,
+                    const Schedule& schedule, const testing::DenseProduct& expected, bool lends) {
         comm::run_ranks(product.grid.size(), [&](comm::Communicator& comm) {
             testing::Rank rank(schedule, graph, scales, comm);
+            rank.world.lends = lends;
             rank.fill(testing::operand, testing::operand_element);
             for (TensorId out = testing::operand + 1; out <= testing::result_of(schedule); ++out) {
                 rank.fill(out, [](auto, auto) { return std::nanf(""); });
@@ -87,6 +95,7 @@ TEST_P(Spmm, OfPiecesIsTheDenseProductWithinItsBuffers) {
             const Schedule whole = testing::schedule_of(product);
             comm::run_ranks(product.grid.size(), [&](comm::Communicator& comm) {
                 testing::Rank rank(schedule, graph, scales, comm);
+                rank.world.lends = false;
                 const MemoryPlan plan = plan_memory(schedule, *rank.counts, comm.rank());
                 EXPECT_EQ(rank.tracker.current(), plan.adjacency_bytes + plan.arena_bytes + plan.request_bytes);
                 rank.fill(testing::operand, testing::operand_element);
@@ -142,13 +151,17 @@ TEST_P(Spmm, OfGraphsWithoutEdgesOrWithFewerVerticesThanRanks) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Spmm, ::testing::Values(1, 2, 3, 4, 5, 6, 8, 9, 12));
 
-// Counts how often exchanges that are under way are looked after, or loses them.
+// Counts how often exchanges that are under way are looked after, or loses them. Panels travel, as between processes.
 class WatchedCommunicator final : public comm::CountingCommunicator {
 public:
     using CountingCommunicator::CountingCommunicator;
     std::unique_ptr<comm::PendingExchange> start_exchange(std::span<const comm::Send> sends,
                                                           std::span<const comm::Receive> receives) override {
         return std::make_unique<Watched>(CountingCommunicator::start_exchange(sends, receives), *this);
+    }
+    std::unique_ptr<comm::Loan> lend(std::span<const comm::Send> /*sends*/,
+                                     std::span<const comm::Receive> /*receives*/) override {
+        return nullptr;
     }
     int looks = 0;
     bool lost = false;

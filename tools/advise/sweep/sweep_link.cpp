@@ -13,6 +13,7 @@ void set_bandwidth(Machine& machine, Link& link, double bytes_per_second) {
                            &machine.calibration->redistribution}) {
         measured->reset();
     }
+    machine.calibration->lent_panel_seconds.reset();
 }
 
 Link& slowest_link(Machine& machine, std::int64_t ranks) {

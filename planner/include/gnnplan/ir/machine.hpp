@@ -182,11 +182,11 @@ struct Calibration {
     std::optional<LossCost> loss{};
     std::optional<LoadingCost> loading{};
     // One message of these within a node, with what is done to its bytes.
-    std::optional<Link> all_reduce{};      // of the ring
-    std::optional<Link> reduce_scatter{};  // of the ring
-    std::optional<Link> redistribution{};  // rows with gaps on one side
-    // Of profiles without `overlapping`: a product with messages under way over the longer of both, and the share of
-    // the shorter that is not hidden.
+    std::optional<Link> all_reduce{};            // of the ring
+    std::optional<Link> reduce_scatter{};        // of the ring
+    std::optional<Link> redistribution{};        // rows with gaps on one side
+    std::optional<double> lent_panel_seconds{};  // of each that ranks as threads multiply where its owner has it
+    // Of profiles without `overlapping`: a product and messages over the longer of both; exposed share of the shorter.
     double overlap_slowdown = 1;
     double overlap_exposed = 0;
     double error_median = 0;  // relative, of predicted epochs, cross-validated
