@@ -53,6 +53,22 @@ void parallel_for(std::int64_t count, std::int64_t work, [[maybe_unused]] LoopSc
     for (std::int64_t i = 0; i < count; ++i) body(i);
 }
 
+// body(thread, threads) on each thread of a team, at the same time; of one thread where the work is little. Bodies do
+// not throw.
+template <class Body>
+void on_all_threads(std::int64_t work, const Body& body) {
+#ifdef _OPENMP
+    if (work >= serial_work && max_threads() > 1) {
+#pragma omp parallel
+        body(omp_get_thread_num(), omp_get_num_threads());
+        return;
+    }
+#else
+    static_cast<void>(work);
+#endif
+    body(0, 1);
+}
+
 // body(first, last) over consecutive ranges of `chunk` items (the last may be shorter) that cover 0 .. total - 1.
 template <class Body>
 void parallel_chunks(std::int64_t total, std::int64_t chunk, std::int64_t work, const Body& body) {

@@ -186,6 +186,9 @@ struct Table {
     // c += a; same shape.
     void (*add)(ConstMatrix a, Matrix c);
 
+    // c = a + b; same shape, other places in memory.
+    void (*sum)(ConstMatrix a, ConstMatrix b, Matrix c) = nullptr;
+
     // c += a for sums of squares: both hold SquareSums, as float32.
     void (*add_squares)(ConstMatrix a, Matrix c);
 

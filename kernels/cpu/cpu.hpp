@@ -62,6 +62,7 @@ void column_sum(ConstMatrix g, float* out);
 void update(Optimiser rule, float* w, const float* gradient, float* m1, float* m2, std::int64_t count,
             const UpdateSettings& settings);
 void add(ConstMatrix a, Matrix c);
+void sum(ConstMatrix a, ConstMatrix b, Matrix c);
 void add_squares(ConstMatrix a, Matrix c);
 void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c);
 void blend(float share, ConstMatrix a, Matrix c);

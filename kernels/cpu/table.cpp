@@ -28,6 +28,7 @@ constexpr Table table = {
     .gemm = cpu::gemm,
     .gemm_then = cpu::gemm_then,
     .add = cpu::add,
+    .sum = cpu::sum,
     .add_squares = cpu::add_squares,
     .add_scaled = cpu::add_scaled,
     .blend = cpu::blend,

@@ -10,15 +10,15 @@ bool is_flat(const Dense<T>& matrix) {
     return matrix.stride == matrix.columns || matrix.rows <= 1;
 }
 
-// A change of c that needs the same element of `other`.
-template <class T, class Other, class Body>
-void change_by(const char* what, Dense<T> c, Dense<Other> other, const Body& body) {
-    const bool flat = is_flat(c) && is_flat(other);
+// A change of c that needs the same elements of others.
+template <class Body, class T, class... Others>
+void change_by(const char* what, const Body& body, Dense<T> c, Dense<Others>... others) {
+    const bool flat = (is_flat(c) && ... && is_flat(others));
     const auto aligned = [&](auto matrix) {
         if (flat) matrix.rows = 1;
         return is_aligned(matrix);
     };
-    change_all(what, flat, aligned(c) && aligned(other), c.rows, c.columns, body);
+    change_all(what, flat, (aligned(c) && ... && aligned(others)), c.rows, c.columns, body);
 }
 
 template <class Element>
@@ -28,6 +28,16 @@ struct Add : InPlace {
     template <int width>
     __device__ void change(float (&x)[width], const Run& at) const {
         const Pack<width> more = load<width>(row_of(a, at.row), at);
+        for (int k = 0; k < width; ++k) x[k] += more.x[k];
+    }
+};
+
+struct Sum : Copy {
+    ConstMatrix b;
+
+    template <int width>
+    __device__ void change(float (&x)[width], const Run& at) const {
+        const Pack<width> more = load<width>(row_of(b, at.row), at);
         for (int k = 0; k < width; ++k) x[k] += more.x[k];
     }
 };
@@ -103,27 +113,29 @@ struct AddConstant : InPlace {
 
 }  // namespace
 
-void add(ConstMatrix a, Matrix c) { change_by("add", c, a, Add<float>{{c}, a}); }
+void add(ConstMatrix a, Matrix c) { change_by("add", Add<float>{{c}, a}, c, a); }
 
-void add_widened(Dense<const Bf16> in, Matrix out) { change_by("add_widened", out, in, Add<Bf16>{{out}, in}); }
+void sum(ConstMatrix a, ConstMatrix b, Matrix c) { change_by("sum", Sum{{a, nullptr, c}, b}, c, a, b); }
 
-void add_squares(ConstMatrix a, Matrix c) { change_by("add_squares", c, a, AddSquares{{c}, a}); }
+void add_widened(Dense<const Bf16> in, Matrix out) { change_by("add_widened", Add<Bf16>{{out}, in}, out, in); }
+
+void add_squares(ConstMatrix a, Matrix c) { change_by("add_squares", AddSquares{{c}, a}, c, a); }
 
 void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c) {
-    change_by("add_scaled", c, a, AddScaled{{c}, a, scale, more});
+    change_by("add_scaled", AddScaled{{c}, a, scale, more}, c, a);
 }
 
-void blend(float share, ConstMatrix a, Matrix c) { change_by("blend", c, a, Blend{{c}, a, share}); }
+void blend(float share, ConstMatrix a, Matrix c) { change_by("blend", Blend{{c}, a, share}, c, a); }
 
-void divide(Matrix g, ConstMatrix by) { change_by("divide", g, by, Divide{{g}, by}); }
+void divide(Matrix g, ConstMatrix by) { change_by("divide", Divide{{g}, by}, g, by); }
 
-void copy(ConstMatrix in, Matrix out) { change_by("copy", out, in, Copy{in, nullptr, out}); }
+void copy(ConstMatrix in, Matrix out) { change_by("copy", Copy{in, nullptr, out}, out, in); }
 
-void narrow(ConstMatrix in, Dense<Bf16> out) { change_by("narrow", out, in, CopyAs<float, Bf16>{in, nullptr, out}); }
+void narrow(ConstMatrix in, Dense<Bf16> out) { change_by("narrow", CopyAs<float, Bf16>{in, nullptr, out}, out, in); }
 
-void widen(Dense<const Bf16> in, Matrix out) { change_by("widen", out, in, CopyAs<Bf16, float>{in, nullptr, out}); }
+void widen(Dense<const Bf16> in, Matrix out) { change_by("widen", CopyAs<Bf16, float>{in, nullptr, out}, out, in); }
 
-void scale(float factor, ConstMatrix a, Matrix c) { change_by("scale", c, a, Scaled{{a, nullptr, c}, factor}); }
+void scale(float factor, ConstMatrix a, Matrix c) { change_by("scale", Scaled{{a, nullptr, c}, factor}, c, a); }
 
 void add_identity(float factor, Matrix c) {
     const Matrix diagonal{c.data, c.rows, 1, c.stride + 1};

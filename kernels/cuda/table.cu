@@ -14,6 +14,7 @@ namespace {
 
 constexpr Table with_mixing(Table table) {
     table.scale = scale;
+    table.sum = sum;
     table.add_identity = add_identity;
     return table;
 }

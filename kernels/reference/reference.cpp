@@ -169,6 +169,12 @@ void add(ConstMatrix a, Matrix c) {
     }
 }
 
+void sum(ConstMatrix a, ConstMatrix b, Matrix c) {
+    for (std::int64_t i = 0; i < c.rows; ++i) {
+        for (std::int64_t j = 0; j < c.columns; ++j) c.row(i)[j] = a.row(i)[j] + b.row(i)[j];
+    }
+}
+
 void add_scaled(float scale, const float* more, ConstMatrix a, Matrix c) {
     if (more != nullptr) scale += *more;
     for (std::int64_t i = 0; i < c.rows; ++i) {
@@ -234,6 +240,7 @@ constexpr Table table = reference::with_labels({
     .gemm = reference::gemm<float>,
     .gemm_then = gemm_then,
     .add = add,
+    .sum = sum,
     .add_squares = reference::add_squares,
     .add_scaled = add_scaled,
     .blend = blend,

@@ -3,6 +3,7 @@
 // standard allows that where the window's memory model is the unified one.
 #include "runtime/comm/node_rings.hpp"
 
+#include "runtime/comm/ring_transfer.hpp"
 #include "runtime/comm/room.hpp"
 
 #include <gnnplan/base/memory_text.hpp>
@@ -28,6 +29,13 @@ constexpr std::size_t largest_window = 32 << 20;
 std::size_t ring_capacity(int ranks) {
     const auto pairs = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
     return std::clamp(std::bit_floor(largest_window / pairs), smallest_ring, largest_ring);
+}
+
+// Rings of a pair, over which a long message goes at the same time: as many as the window has room for.
+std::size_t lane_count(int ranks) {
+    constexpr std::size_t most_lanes = 4;
+    const auto pairs = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
+    return std::clamp<std::size_t>(largest_window / (pairs * largest_ring), 1, most_lanes);
 }
 
 constexpr std::size_t heartbeat_bytes = SharedRing::line;
@@ -96,38 +104,10 @@ void wait_a_little(MPI_Comm comm) {
     sched_yield();
 }
 
-// A rank's message to itself, in turns like the others.
-class OwnCopy {
-public:
-    OwnCopy(const OwnMessage& own, Stores stores) : from_(own.from), to_(own.to), stores_(stores) {}
-    bool done() const { return from_.left() == 0; }
-    bool step() {
-        const std::size_t bytes = std::min(from_.left(), SharedRing::largest_turn);
-        copy_rows(from_, to_, bytes, stores_);
-        return bytes > 0;
-    }
-
-private:
-    RowCursor<const std::byte> from_;
-    RowCursor<std::byte> to_;
-    Stores stores_;
-};
-
-// One turn of each message. Returns whether any of them moved.
-template <class Message>
-bool step_all(std::span<Message> messages, bool& done) {
-    bool moved = false;
-    for (Message& message : messages) {
-        moved |= message.step();
-        done &= message.done();
-    }
-    return moved;
-}
-
 }  // namespace
 
 NodeRings::NodeRings(OwnedComm node)
-    : node_(std::move(node)), rank_(node_.rank()), size_(node_.size()), scratch_(SharedRing::largest_turn) {}
+    : node_(std::move(node)), rank_(node_.rank()), size_(node_.size()), lanes_(lane_count(size_)) {}
 
 NodeRings::~NodeRings() {
     if (window_ == MPI_WIN_NULL) return;
@@ -153,14 +133,26 @@ std::shared_ptr<NodeRings> NodeRings::create(OwnedComm node, std::string& note) 
 }
 
 std::size_t NodeRings::part_bytes() const {
-    const std::size_t rings = SharedRing::bytes(ring_capacity(size_)) * static_cast<std::size_t>(size_);
+    const std::size_t rings = SharedRing::bytes(ring_capacity(size_)) * static_cast<std::size_t>(size_) * lanes_;
     return rings + heartbeat_bytes + SharedRing::line;  // the last to begin with a whole line
 }
 
-bool NodeRings::open() {
+// A rank's part of the window has the rings that end there, by sender and lane.
+void NodeRings::add_rings(int peer, std::byte* mine, std::byte* theirs) {
     const std::size_t capacity = ring_capacity(size_);
-    const std::size_t ring = SharedRing::bytes(capacity);
+    for (std::size_t lane = 0; lane < lanes_; ++lane) {
+        const auto from = [&](int rank) {
+            return (static_cast<std::size_t>(rank) * lanes_ + lane) * SharedRing::bytes(capacity);
+        };
+        SharedRing::initialise(mine + from(peer));
+        incoming_.emplace_back(mine + from(peer), capacity);
+        outgoing_.emplace_back(theirs + from(rank_), capacity);
+    }
+}
+
+bool NodeRings::open() {
     const std::size_t part = part_bytes();
+    const std::size_t rings = part - heartbeat_bytes - SharedRing::line;
     void* memory = nullptr;
     const int status =
         MPI_Win_allocate_shared(checked_cast<MPI_Aint>(part), 1, MPI_INFO_NULL, node_.get(), &memory, &window_);
@@ -179,13 +171,10 @@ bool NodeRings::open() {
         // Open MPI's monitoring component gives windows that cannot be asked.
         usable = MPI_Win_shared_query(window_, peer, &bytes, &unit, &theirs) == MPI_SUCCESS;
         if (!usable) break;
-        std::byte* const behind_rings = aligned_to_lines(theirs) + static_cast<std::size_t>(size_) * ring;
+        std::byte* const behind_rings = aligned_to_lines(theirs) + rings;
         heartbeats_.push_back(peer == rank_ ? new (behind_rings) Heartbeat
                                             : reinterpret_cast<Heartbeat*>(behind_rings));
-        std::byte* const incoming = aligned_to_lines(memory) + static_cast<std::size_t>(peer) * ring;
-        SharedRing::initialise(incoming);
-        incoming_.emplace_back(incoming, capacity);
-        outgoing_.emplace_back(aligned_to_lines(theirs) + static_cast<std::size_t>(rank_) * ring, capacity);
+        add_rings(peer, aligned_to_lines(memory), aligned_to_lines(theirs));
     }
     if (usable) own_heartbeat()->belongs_to_caller();
     // Nobody uses a ring before it is one: they meet between the two synchronisations.
@@ -216,30 +205,19 @@ std::vector<int> NodeRings::node_ranks_in(const OwnedComm& comm) const {
 
 void NodeRings::transfer(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives,
                          const OwnMessage& own, const Members& members) {
-    const auto here = [&](int peer) {
-        return static_cast<std::size_t>(members.node_ranks[static_cast<std::size_t>(peer)]);
+    const auto lanes_with = [&](std::vector<SharedRing>& rings, int peer) {
+        const auto node_rank = static_cast<std::size_t>(members.node_ranks[static_cast<std::size_t>(peer)]);
+        return std::span(rings).subspan(node_rank * lanes_, lanes_);
     };
     std::size_t bytes = own.to.bytes();
     for (const ReceiveBlock& receive : receives) bytes += receive.rows.bytes();
-    const Stores stores = stores_for(bytes);
-    OwnCopy inside(own, stores);
-    std::vector<RingSend> out;
-    std::vector<RingReceive> in;
-    out.reserve(sends.size());
-    in.reserve(receives.size());
-    for (const SendBlock& send : sends) out.emplace_back(outgoing_[here(send.peer)], send.rows, scratch_);
-    for (const ReceiveBlock& receive : receives) in.emplace_back(incoming_[here(receive.peer)], receive.rows, stores);
-
-    for (bool done = false; !done;) {
-        done = true;
-        bool moved = step_all(std::span(out), done);
-        moved |= step_all(std::span(&inside, 1), done);
-        moved |= step_all(std::span(in), done);
-        if (!moved && !done) wait_a_little(node_.get());
-    }
-    for (std::size_t i = 0; i < in.size(); ++i)
-        if (in[i].sent() != in[i].expected())
-            throw_length_mismatch(receives[i].peer, members.rank, in[i].sent(), in[i].expected());
+    RingTransfer transfer(own, bytes);
+    for (const SendBlock& send : sends) transfer.send(lanes_with(outgoing_, send.peer), send.rows);
+    for (const ReceiveBlock& receive : receives) transfer.receive(lanes_with(incoming_, receive.peer), receive.rows);
+    transfer.run([this] { wait_a_little(node_.get()); });
+    for (std::size_t i = 0; i < receives.size(); ++i)
+        if (const std::size_t expected = receives[i].rows.bytes(); transfer.sent(i) != expected)
+            throw_length_mismatch(receives[i].peer, members.rank, transfer.sent(i), expected);
 }
 
 }  // namespace gnnplan::comm

@@ -1,4 +1,4 @@
-// A ring for each ordered pair of the ranks of a node, in one MPI-3 shared window. Needs MPI's own header.
+// Rings for each ordered pair of the ranks of a node, in one MPI-3 shared window. Needs MPI's own header.
 #pragma once
 
 #include "runtime/comm/heartbeat.hpp"
@@ -37,7 +37,8 @@ public:
 
     // Sends and receives; all peers are other ranks on this node, and no block is empty. The caller's message to itself
     // takes its turns, because its rows may lie between those that are sent. Returns when all blocks have been received
-    // and all bytes sent are out of the caller's memory; while it waits it lets MPI make progress. Throws
+    // and all bytes sent are out of the caller's memory; while it waits it lets MPI make progress. All threads of the
+    // rank copy, if there is much to do. Throws
     // ErrorCode::internal, when all is done, if a sender's and a receiver's lengths differ.
     void transfer(std::span<const SendBlock> sends, std::span<const ReceiveBlock> receives, const OwnMessage& own,
                   const Members& members);
@@ -47,6 +48,7 @@ private:
 
     // Bytes of this rank's part of the window.
     std::size_t part_bytes() const;
+    void add_rings(int peer, std::byte* mine, std::byte* theirs);
     // Allocates the window and makes the rings. False if MPI does not give it, or there is no memory behind it.
     bool open();
 
@@ -55,10 +57,10 @@ private:
     int size_;
     MPI_Win window_ = MPI_WIN_NULL;
     bool locked_ = false;               // for as long as the rings are used, so that loads and stores are allowed
-    std::vector<SharedRing> outgoing_;  // by receiver
-    std::vector<SharedRing> incoming_;  // by sender
+    std::size_t lanes_;                 // rings of a pair
+    std::vector<SharedRing> outgoing_;  // by receiver, then by lane
+    std::vector<SharedRing> incoming_;  // by sender, likewise
     std::vector<Heartbeat*> heartbeats_;
-    std::vector<std::byte> scratch_;  // of RingSend
 };
 
 }  // namespace gnnplan::comm

@@ -9,9 +9,47 @@
 namespace gnnplan::comm {
 namespace {
 
-kernels::Matrix one_row_of(std::span<float> values) {
+constexpr std::size_t longest_turn = 1 << 18;  // floats: the next ones come while these are added
+
+template <class T>
+kernels::Dense<T> one_row_of(std::span<T> values) {
     const auto columns = static_cast<std::int64_t>(values.size());
     return {values.data(), 1, columns, columns};
+}
+
+// Floats on their way from one rank to the next of a ring. Those that come are taken by take(floats, at), a part after
+// the other, the first of a part being the at-th: where they lie, between ranks that share memory, else in `room`,
+// which is as long as all of them.
+template <class Take>
+void pass(Communicator& world, int to, std::span<const float> sent, int from, std::span<float> room, const Take& take) {
+    const Send send{to, std::as_bytes(sent)};
+    const Receive receive{from, std::as_writable_bytes(room)};
+    if (const auto loan = world.lend({&send, 1}, {&receive, 1})) {
+        const auto bytes = loan->received(0);
+        take({reinterpret_cast<const float*>(bytes.data()), room.size()}, 0);
+        return loan->end();
+    }
+    const std::size_t all = std::max(sent.size(), room.size());
+    const std::size_t turn = world.needs_progress() ? longest_turn : std::max<std::size_t>(1, all);
+    const auto part = [turn](auto values, std::size_t begin) {
+        begin = std::min(begin, values.size());
+        return values.subspan(begin, std::min(turn, values.size() - begin));
+    };
+    const auto place = [&](std::size_t at) {
+        const std::size_t floats = part(room, at).size();
+        return room.subspan(floats > 0 ? at / turn % 2 * turn : 0, floats);
+    };
+    const auto start = [&](std::size_t at) {
+        const Send out{to, std::as_bytes(part(sent, at))};
+        const Receive in{from, std::as_writable_bytes(place(at))};
+        return world.start_exchange({&out, 1}, {&in, 1});
+    };
+    auto coming = all > 0 ? start(0) : nullptr;
+    for (std::size_t at = 0; at < all; at += turn) {
+        coming->wait();
+        coming = at + turn < all ? start(at + turn) : nullptr;
+        take(place(at), at);
+    }
 }
 
 // The group's ring and the blocks of the values, by index mod g.
@@ -36,15 +74,16 @@ public:
         return values_.subspan(begin, static_cast<std::size_t>(offsets_[around(index) + 1]) - begin);
     }
 
-    // Afterwards the rank at index `last` has the sum of block `last`.
-    void reduce(Communicator& world, Add add, int me, int last, std::span<float> scratch) const {
+    // The rank at index `last` ends with block `last`: finish(terms, at) makes its sums there, from the at-th value on.
+    template <class Finish>
+    void reduce(Communicator& world, Add add, int me, int last, std::span<float> scratch, const Finish& finish) const {
         for (int k = 0; k + 1 < size(); ++k) {
-            const std::span<float> sum = block(last - 2 - k);
-            const std::span<float> terms = scratch.first(sum.size());
-            const Send send{rank(me + 1), std::as_bytes(block(last - 1 - k))};
-            const Receive receive{rank(me - 1), std::as_writable_bytes(terms)};
-            world.exchange({&send, 1}, {&receive, 1});
-            add(one_row_of(terms), one_row_of(sum));
+            const std::span<float> sums = block(last - 2 - k);
+            const auto take = [&](std::span<const float> terms, std::size_t at) {
+                if (k + 2 == size()) return finish(terms, at);
+                add(one_row_of(terms), one_row_of(sums.subspan(at, terms.size())));
+            };
+            pass(world, rank(me + 1), block(last - 1 - k), rank(me - 1), scratch.first(sums.size()), take);
         }
     }
     // Block `first` of every rank goes round until all have it.
@@ -76,8 +115,13 @@ void reduce_scatter(Communicator& world, const kernels::Table& kernels, std::spa
     for (int index = 0; index < ring.size(); ++index)
         ensure(ring.block(index).size() <= scratch.size(), "reduce-scatter: scratch is shorter than a block");
 
-    ring.reduce(world, kernels.add, me, me, scratch);
-    kernels.copy(one_row_of(ring.block(me)), one_row_of(mine));
+    const std::span<float> block = ring.block(me);
+    if (ring.size() == 1) return kernels.copy(one_row_of(block), one_row_of(mine));
+    const auto finish = [&](std::span<const float> terms, std::size_t at) {
+        const std::span<const float> own = block.subspan(at, terms.size());
+        kernels.sum(one_row_of(terms), one_row_of(own), one_row_of(mine.subspan(at, terms.size())));
+    };
+    ring.reduce(world, kernels.add, me, me, scratch, finish);
 }
 
 void all_reduce(Communicator& world, Add add, std::span<const int> group, std::span<float> values,
@@ -88,7 +132,11 @@ void all_reduce(Communicator& world, Add add, std::span<const int> group, std::s
     const Ring ring(group, values, offsets);
     const int me = ring.index_of(world.rank());
     ensure(ring.block(0).size() <= scratch.size() || ranks == 1, "all-reduce: scratch is shorter than a block");
-    ring.reduce(world, add, me, me + 1, scratch);
+    const std::span<float> block = ring.block(me + 1);
+    const auto finish = [&](std::span<const float> terms, std::size_t at) {
+        add(one_row_of(terms), one_row_of(block.subspan(at, terms.size())));
+    };
+    ring.reduce(world, add, me, me + 1, scratch, finish);
     ring.gather(world, me, me + 1);
 }
 

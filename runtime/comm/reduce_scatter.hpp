@@ -15,8 +15,9 @@ namespace gnnplan::comm {
 // Convention, with g ranks, block sizes b_0 .. b_{g-1} and indices mod g: in step k = 0 .. g-2 the rank at index i
 // sends its sum of block i-1-k to index i+1 and adds its own values to block i-2-k, which comes from index i-1. It
 // sends every block but its own, total - b_i, and receives every block but its left neighbour's, total - b_{i-1}. Empty
-// blocks are not sent. Over all ranks: (g - 1) total. Block b is summed in the order b+1, b+2, .., b+g of the ranks:
-// the same bits in every run.
+// blocks are not sent. Over all ranks: (g - 1) total. Between processes a block goes in messages of 1 MiB, so that one
+// is added while the next one comes; ranks that are threads lend it (Communicator::lend). Block b is summed in the
+// order b+1, b+2, .., b+g of the ranks: the same bits in every run.
 //
 //   kernels  of the memory that the values are in
 //   offsets  g + 1, not descending, from 0 or more to values.size() or less

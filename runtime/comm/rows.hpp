@@ -39,6 +39,14 @@ public:
           left_in_row_(row_bytes_),
           left_(rows.bytes()) {}
 
+    // The same place in the last `rows.bytes() - begin` bytes, of which there is at least one.
+    RowCursor(const Rows<Byte>& rows, std::size_t begin) : RowCursor(rows) {
+        const std::size_t row = begin / row_bytes_, in_row = begin % row_bytes_;
+        at_ += row * (row_bytes_ + gap_bytes_) + in_row;
+        left_in_row_ -= in_row;
+        left_ -= begin;
+    }
+
     std::size_t left() const { return left_; }
     std::size_t row_bytes() const { return row_bytes_; }
     std::size_t gap_bytes() const { return gap_bytes_; }
@@ -75,7 +83,7 @@ Stores stores_for(std::size_t bytes);
 // Copies `bytes` bytes, no more than either side has left. The two may have rows of different lengths.
 void copy_rows(RowCursor<const std::byte>& from, RowCursor<std::byte>& to, std::size_t bytes, Stores stores);
 
-// All of it; both sides have as many bytes.
+// All of it, on all threads of the rank; both sides have as many bytes.
 void copy_rows(const ConstRows& from, const MutableRows& to, Stores stores);
 
 }  // namespace gnnplan::comm

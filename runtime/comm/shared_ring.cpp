@@ -1,5 +1,6 @@
 #include "runtime/comm/shared_ring.hpp"
 
+#include <array>
 #include <cstring>
 #include <new>
 
@@ -8,6 +9,27 @@ namespace {
 
 constexpr std::size_t to_lines(std::size_t bytes) {
     return (bytes + SharedRing::line - 1) / SharedRing::line * SharedRing::line;
+}
+
+// The first line of each part of a message.
+struct Announcement {
+    std::uint64_t bytes;  // of the message
+    std::uint64_t lanes;
+};
+static_assert(sizeof(Announcement) <= SharedRing::line);
+
+std::size_t begin_of_part(std::size_t message_bytes, Lane lane) { return message_bytes / lane.of * lane.number; }
+
+std::size_t bytes_of_part(std::size_t message_bytes, Lane lane) {
+    const bool last = lane.number + 1 == lane.of;
+    return (last ? message_bytes : begin_of_part(message_bytes, {lane.number + 1, lane.of})) -
+           begin_of_part(message_bytes, lane);
+}
+
+template <class Byte>
+RowCursor<Byte> at_part(const Rows<Byte>& rows, Lane lane) {
+    const std::size_t begin = begin_of_part(rows.bytes(), lane);
+    return begin == 0 ? RowCursor<Byte>(rows) : RowCursor<Byte>(rows, begin);
 }
 
 }  // namespace
@@ -45,44 +67,64 @@ void SharedRing::emptied(std::size_t bytes) {
     counts_->emptied.store(emptied + to_lines(bytes), std::memory_order_release);
 }
 
+RingSend::RingSend(SharedRing& ring, const ConstRows& rows, Lane lane)
+    : ring_(ring),
+      rows_(at_part(rows, lane)),
+      message_bytes_(rows.bytes()),
+      lanes_(lane.of),
+      left_(bytes_of_part(message_bytes_, lane)) {}
+
 bool RingSend::step() {
     std::span<std::byte> room = ring_.room();
     if (done() || room.empty()) return false;
     if (!announced_) {
-        const std::uint64_t bytes = rows_.left();
-        std::memcpy(room.data(), &bytes, sizeof bytes);
+        const Announcement announcement{message_bytes_, lanes_};
+        std::memcpy(room.data(), &announcement, sizeof announcement);
         ring_.filled(SharedRing::line);
         announced_ = true;
         return true;
     }
-    const std::size_t bytes = std::min(room.size(), rows_.left());
+    const std::size_t bytes = std::min(room.size(), left_);
     if (rows_.run().size() >= bytes) {
         std::memcpy(room.data(), rows_.run().data(), bytes);
         rows_.advance(1, bytes);
     } else {
-        RowCursor<std::byte> gathered(one_row(scratch_));
-        copy_rows(rows_, gathered, bytes, Stores::cached);
-        std::memcpy(room.data(), scratch_.data(), bytes);
+        alignas(SharedRing::line) thread_local std::array<std::byte, SharedRing::largest_turn> gathered;
+        RowCursor<std::byte> target(one_row(std::span<std::byte>(gathered)));
+        copy_rows(rows_, target, bytes, Stores::cached);
+        std::memcpy(room.data(), gathered.data(), bytes);
     }
     ring_.filled(bytes);
+    left_ -= bytes;
     return true;
+}
+
+bool RingReceive::done() const {
+    if (const std::size_t lanes = lanes_.load(std::memory_order_relaxed); lanes > 0) return left_ == 0;
+    const std::size_t used = first_ != nullptr ? first_->lanes_.load(std::memory_order_relaxed) : 0;
+    return used > 0 && lane_ >= used;
 }
 
 bool RingReceive::step() {
     const std::span<const std::byte> stored = ring_.stored();
+    // The next message's bytes may lie where this one has no part.
     if (done() || stored.empty()) return false;
-    if (!announced_) {
-        std::uint64_t bytes = 0;
-        std::memcpy(&bytes, stored.data(), sizeof bytes);
+    if (lanes_.load(std::memory_order_relaxed) == 0) {
+        if (first_ != nullptr && first_->lanes_.load(std::memory_order_relaxed) == 0) return false;
+        Announcement announcement{};
+        std::memcpy(&announcement, stored.data(), sizeof announcement);
         ring_.emptied(SharedRing::line);
-        announced_ = true;
-        sent_ = left_ = static_cast<std::size_t>(bytes);
+        const Lane lane{lane_, static_cast<std::size_t>(announcement.lanes)};
+        sent_ = static_cast<std::size_t>(announcement.bytes);
+        left_ = bytes_of_part(sent_, lane);
+        if (sent_ == expected()) target_ = at_part(rows_, lane);
+        lanes_.store(lane.of, std::memory_order_relaxed);
         return true;
     }
     const std::size_t bytes = std::min(stored.size(), left_);
     if (sent_ == expected()) {
         RowCursor<const std::byte> source(one_row(stored));
-        copy_rows(source, rows_, bytes, stores_);
+        copy_rows(source, target_, bytes, stores_);
     }
     ring_.emptied(bytes);
     left_ -= bytes;

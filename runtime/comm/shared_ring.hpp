@@ -46,41 +46,54 @@ private:
     std::size_t capacity_;
 };
 
-// A message on its way into a ring. Lines that the receiver has read last are slow to get back one by one, so rows with
-// gaps are gathered in `scratch`, of largest_turn bytes, which only one step at a time uses, and go over in one piece.
+// Of the rings of a pair of processes, one: a long message is cut into parts, which go over lanes of their own at the
+// same time. The sender says how many.
+struct Lane {
+    std::size_t number = 0;
+    std::size_t of = 1;
+};
+
+// A message, or a part of one, on its way into a ring. Lines that the receiver has read last are slow to get back one
+// by one, so rows with gaps are gathered in memory of the thread first, and go over in one piece.
 class RingSend {
 public:
-    RingSend(SharedRing& ring, const ConstRows& rows, std::span<std::byte> scratch)
-        : ring_(ring), rows_(rows), scratch_(scratch) {}
-    bool done() const { return announced_ && rows_.left() == 0; }
+    RingSend(SharedRing& ring, const ConstRows& rows, Lane lane = {});
+    bool done() const { return announced_ && left_ == 0; }
     // Copies as much as there is room for, at most largest_turn bytes. Returns whether it did anything.
     bool step();
 
 private:
     SharedRing& ring_;
     RowCursor<const std::byte> rows_;
-    std::span<std::byte> scratch_;
-    bool announced_ = false;  // its length is in the ring
+    std::size_t message_bytes_;
+    std::size_t lanes_;
+    std::size_t left_;        // bytes of the part
+    bool announced_ = false;  // the message's length is in the ring
 };
 
-// A message on its way out of a ring. One of another length than expected is taken out and thrown away, so that the
-// ring stays usable.
+// A message, or a part of one, on its way out of a ring. One of another length than expected is taken out and thrown
+// away, so that the ring stays usable.
 class RingReceive {
 public:
-    RingReceive(SharedRing& ring, const MutableRows& rows, Stores stores) : ring_(ring), rows_(rows), stores_(stores) {}
-    bool done() const { return announced_ && left_ == 0; }
+    // `first` has the message's first lane, and outlives the object; null where this one has it.
+    RingReceive(SharedRing& ring, const MutableRows& rows, Stores stores, std::size_t lane = 0,
+                const RingReceive* first = nullptr)
+        : ring_(ring), rows_(rows), target_(rows), stores_(stores), lane_(lane), first_(first) {}
+    bool done() const;
     bool step();
-    std::size_t expected() const { return rows_bytes_; }
+    std::size_t expected() const { return rows_.bytes(); }
     std::size_t sent() const { return sent_; }
 
 private:
     SharedRing& ring_;
-    RowCursor<std::byte> rows_;
+    MutableRows rows_;
+    RowCursor<std::byte> target_;
     Stores stores_;
-    std::size_t rows_bytes_ = rows_.left();
+    std::size_t lane_;
+    const RingReceive* first_;
+    std::atomic<std::size_t> lanes_{0};  // of the message; unknown: 0
     std::size_t sent_ = 0;
-    std::size_t left_ = 0;    // bytes of the message still to come
-    bool announced_ = false;  // sent_ is known
+    std::size_t left_ = 0;  // bytes of the part still to come
 };
 
 }  // namespace gnnplan::comm

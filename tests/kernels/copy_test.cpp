@@ -30,12 +30,18 @@ TEST_P(Add, EqualsReference) {
     std::mt19937 random(7);
     for (const std::int64_t rows : {0, 1, 30, 2000}) {
         for (const std::int64_t columns : {0, 1, 5, 129}) {
-            const Owned in = Owned(rows, columns, 2).fill(random, 99);
-            Owned got = Owned(rows, columns, 1).fill(random, 99);
-            Owned want = got;
-            run(&Table::add, in.view(), got.view());
-            reference_table().add(in.view(), want.view());
-            ASSERT_EQ(difference(got, want), "") << rows << " x " << columns;
+            for (const std::int64_t padding : {0, 1}) {
+                const Owned in = Owned(rows, columns, 2 * padding).fill(random, 99);
+                const Owned before = Owned(rows, columns, padding).fill(random, 99);
+                Owned got = before, want = before;
+                run(&Table::add, in.view(), got.view());
+                reference_table().add(in.view(), want.view());
+                ASSERT_EQ(difference(got, want), "") << rows << " x " << columns;
+
+                Owned sum(rows, columns, padding);
+                run(&Table::sum, in.view(), before.view(), sum.view());
+                ASSERT_EQ(difference(sum, want), "") << rows << " x " << columns;
+            }
         }
     }
 }

@@ -311,6 +311,7 @@ constexpr Table queued_table = {
     .edge_softmax_back = Queued<&Table::edge_softmax_back>::call,
     .gemm = Queued<&Table::gemm>::call,
     .add = Queued<&Table::add>::call,
+    .sum = Queued<&Table::sum>::call,
     .add_squares = Queued<&Table::add_squares>::call,
     .add_scaled = Queued<&Table::add_scaled>::call,
     .blend = Queued<&Table::blend>::call,
