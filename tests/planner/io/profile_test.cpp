@@ -139,6 +139,7 @@ TEST(Profile, MistakesAreNamed) {
     refused("replace", "/calibration/gemm/0/columns", 0, "calibration.gemm[0].columns");
     refused("replace", "/calibration/overlap_slowdown", 0.5,
             "calibration.overlap_slowdown must be finite and at least 1");
+    refused("replace", "/calibration/lent_panel_seconds", -1, "calibration.lent_panel_seconds");
     refused("replace", "/calibration/overlapping/exposed", 1.5,
             "calibration.overlapping.exposed must be between 0 and 1");
     refused("replace", "/intra_node/segments/1/from_bytes", 0, "intra_node.segments[1].from_bytes");
