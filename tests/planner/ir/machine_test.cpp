@@ -97,6 +97,7 @@ Machine calibrated() {
                                 Link{1e-6, 1e9},
                                 Link{1e-6, 1e9},
                                 Link{1e-6, 1e9},
+                                1e-6,
                                 1.2,
                                 0.4,
                                 0.05,
@@ -147,6 +148,7 @@ TEST(Calibration, RefusesWhatCannotBeByName) {
     expect("streams[1] must follow", [](Calibration& c) { c.streams[1].working_set_bytes = 1 << 15; });
     expect("loading.cut_seconds_per_nonzero", [](Calibration& c) { c.loading = LoadingCost{1e-7, 1e-8, 1e-8, -1e-9}; });
     expect("loss.seconds_per_row", [](Calibration& c) { c.loss->seconds_per_row = -1; });
+    expect("lent_panel_seconds", [](Calibration& c) { c.lent_panel_seconds = -1; });
     expect("loss.seconds_per_logit", [](Calibration& c) { c.loss->seconds_per_logit = 0; });
     expect("all_reduce.bytes_per_second", [](Calibration& c) { c.all_reduce->bytes_per_second = 0; });
     expect("reduce_scatter.bytes_per_second", [](Calibration& c) { c.reduce_scatter->bytes_per_second = 0; });
