@@ -26,11 +26,13 @@ std::vector<std::string> machine_names() {
     return names;
 }
 
-const Machine& find_machine(std::string_view name) {
+const Machine& find_machine(std::string_view name, const std::vector<std::string>& others) {
     for (const Machine& machine : machines()) {
         if (machine.name == name) return machine;
     }
-    const std::string near = name_hint(name, machine_names());
+    std::vector<std::string> known = others;
+    for (std::string& preset : machine_names()) known.push_back(std::move(preset));
+    const std::string near = name_hint(name, known);
     throw Error(ErrorCode::missing_input, "no such machine profile", std::string(name),
                 near + (near.ends_with('?') ? " " : "; ") + own_machine_hint);
 }

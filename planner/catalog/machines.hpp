@@ -19,8 +19,8 @@ std::vector<std::string> machine_names();
 
 inline constexpr const char* own_machine_hint = "`machines-new/` makes a profile of a machine of your own";
 
-// Throws Error{missing_input} that lists near names, and says how to describe another machine.
-const Machine& find_machine(std::string_view name);
+// Throws Error{missing_input} that lists near names, those of `others` too, and says how to describe another machine.
+const Machine& find_machine(std::string_view name, const std::vector<std::string>& others = {});
 
 // This machine: its cores and memory, one rank per core, at cpu-node's rates per core. Not measured.
 // Throws Error{unavailable} where the system does not tell its memory.

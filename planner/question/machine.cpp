@@ -31,7 +31,7 @@ Machine find_machine(const std::string& name_or_file, int ranks) {
     if (name_or_file.ends_with(".json") || name_or_file.find('/') != std::string::npos) {
         throw Error(ErrorCode::missing_input, "there is no such file", name_or_file, catalog::own_machine_hint);
     }
-    return catalog::find_machine(name_or_file);
+    return catalog::find_machine(name_or_file, io::calibration_names());
 }
 
 }  // namespace gnnplan

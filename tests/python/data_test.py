@@ -184,11 +184,19 @@ class OtherForms(unittest.TestCase):
             for wrong in ({"edges": file.name}, {"source": "start"}, {"vertices": vertices.slice(0, 200), "id": "user",
                           "source": "from", "target": "to"}, {"source": "from", "target": "to"},
                           {"vertices": pyarrow.concat_tables([vertices, vertices]), "id": "user", "source": "from",
-                           "target": "to"}):
+                           "target": "to"},
+                          {"vertices": vertices, "features": "f0"}, {"vertices": vertices, "features": ["user"]},
+                          {"vertices": vertices, "train": "user"}, {"weight": "from"}):
                 with self.assertRaises(gnnplan.DataError, msg=wrong):
                     gnnplan.Data.from_parquet(**dict({"edges": edges}, **wrong))
             with self.assertRaises(gnnplan.UsageError):
                 gnnplan.Data.from_parquet(edges, label="class")
+            try:
+                frames = edges.to_pandas(), vertices.to_pandas()
+            except ImportError:
+                return
+            data = gnnplan.Data.from_parquet(*frames, features="x", label="class", **parts)
+            self.assertEqual(fingerprints(data), self.expected)
 
 
 if __name__ == "__main__":

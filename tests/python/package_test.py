@@ -102,6 +102,9 @@ class Plans(unittest.TestCase):
         self.assertEqual(ours, theirs)
         with self.assertRaises(gnnplan.UsageError):
             gnnplan.plan("cora", ranks=2, grid="3x4", machine="cpu-node")
+        for wrong in ({"overlap": False}, {"symetrise": False}):
+            with self.assertRaises(gnnplan.UsageError):
+                gnnplan.plan("cora", ranks=2, machine="cpu-node", **wrong)
 
     def test_of_arrays_is_that_of_the_file(self):
         arrays = drawn()

@@ -53,6 +53,8 @@ TEST(KeptCalibrations, ThoseWithANameAreOfOtherNodes) {
     profile["fingerprint"]["cpu"] = "Another CPU";
     write_text(file, profile.dump());
     const std::string plan = "plan --graph cora --ranks 2 --json";
+    EXPECT_THAT(gnnplan(plan + " --machine genoas").err, HasSubstr("did you mean genoa?"));
+    EXPECT_THAT(gnnplan(plan + " --machine tpu").err, HasSubstr("(known: genoa, cpu-node, "));
     const Outcome named = gnnplan(plan + " --machine genoa");
     EXPECT_EQ(named.json()["machine"]["name"], "measured there");
     EXPECT_THAT(named.err, Not(HasSubstr("stale")));

@@ -17,12 +17,13 @@ def option_of(key):
 
 
 def words(**options):
-    """None and False leave an option out."""
+    """None leaves an option out. False says so, so that it is refused where an option is no flag or is misspelt."""
     arguments = []
     for key, value in options.items():
         if isinstance(value, numpy.bool_):
             value = bool(value)
-        if value is None or value is False:
+        if value is None:
             continue
-        arguments.append(option_of(key) if value is True else f"{option_of(key)}={text_of(value)}")
+        text = "false" if value is False else text_of(value)
+        arguments.append(option_of(key) if value is True else f"{option_of(key)}={text}")
     return arguments

@@ -1,4 +1,4 @@
-"""Tables of edges and vertices: Parquet files, folders of them, or tables of pyarrow."""
+"""Tables of edges and vertices: Parquet files, folders of them, or tables of pyarrow, pandas or polars."""
 
 import os
 
@@ -20,6 +20,10 @@ def _pyarrow():
 def _read(table, names, what):
     """The table with these columns, of a file where it is one."""
     pyarrow = _pyarrow()
+    if hasattr(table, "to_arrow"):  # polars
+        table = table.to_arrow()
+    elif type(table).__name__ == "DataFrame":
+        table = pyarrow.Table.from_pandas(table, preserve_index=False)
     if isinstance(table, pyarrow.Table):
         known = table.column_names
     else:
@@ -40,6 +44,9 @@ def _read(table, names, what):
 def _numbers(column, what):
     if column.null_count:
         raise DataError(65, f"{what}: {column.null_count} values are null", what)
+    types = _pyarrow().types
+    if not (types.is_integer(column.type) or types.is_floating(column.type) or types.is_boolean(column.type)):
+        raise DataError(65, f"{what}: numbers expected, found {column.type}", what)
     return column.to_numpy()
 
 
@@ -56,6 +63,10 @@ def _labels(column, what):
 def _matrix(column, what):
     """A column of lists, all of one length, as rows; a value that is null is NaN."""
     rows = column.combine_chunks()
+    types = _pyarrow().types
+    if not (types.is_list(rows.type) or types.is_fixed_size_list(rows.type)):
+        raise DataError(65, f"{what}: lists of numbers expected, found {rows.type}", what,
+                        f"a column of numbers is one of several: [\"{what}\"]")
     if rows.null_count:
         raise DataError(65, f"{what}: {rows.null_count} rows are null", what)
     values = rows.flatten()

@@ -99,7 +99,7 @@ def _run(plan, data, options, on_epoch, folder, outputs):
         raise UsageError(64, "the data that the plan was made for is not known", "data", "say data=")
     path = chosen.path if isinstance(chosen, Data) else os.fspath(chosen)
     options.setdefault("timeout", 0)
-    arguments = ["plan", *words(data=path, in_process=plan.ranks > 1, **options), *words(**outputs)]
+    arguments = ["plan", *words(data=path, in_process=plan.ranks > 1 or None, **options), *words(**outputs)]
     if "checkpoint" not in options and plan.document["problem"].get("task") != "infer":
         arguments += ["--checkpoint", os.path.join(folder, "checkpoints")]  # of an interrupted run, which goes with it
     with naming({os.path.join(folder, name): word for name, word in WORDS.items()}):
