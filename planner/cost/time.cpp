@@ -39,7 +39,7 @@ void leave_out(std::int64_t& bytes, double share) {
     bytes = static_cast<std::int64_t>(static_cast<double>(bytes) * (1 - share));
 }
 
-// What a rank multiplies in a step, and how often it looks after messages meanwhile, if any are under way.
+// A rank multiplies for so many seconds in a step, and meanwhile looks after messages so often, if any are under way.
 struct Computing {
     double seconds = 0;
     double looks = 0;

@@ -185,8 +185,8 @@ struct Calibration {
     std::optional<Link> all_reduce{};      // of the ring
     std::optional<Link> reduce_scatter{};  // of the ring
     std::optional<Link> redistribution{};  // rows with gaps on one side
-    // Of profiles without `overlapping`: a product with messages under way over the longer of both, and the share of
-    // the shorter that is not hidden.
+    // Profiles without `overlapping` use these two: how many times as long a product takes while messages are under
+    // way, and the share of the shorter of both times that is not hidden.
     double overlap_slowdown = 1;
     double overlap_exposed = 0;
     double error_median = 0;  // relative, of predicted epochs, cross-validated
