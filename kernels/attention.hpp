@@ -13,7 +13,7 @@
 
 namespace gnnplan::kernels {
 
-// Which of the columns of wide matrices are which head. Matrices by heads have a column for each head.
+// Heads says which head each column of a wide matrix belongs to. Matrices by heads have one column for each head.
 struct Heads {
     std::int64_t columns = 1;  // of a head, in a wide matrix that has all of it
     std::int64_t first =

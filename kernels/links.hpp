@@ -1,4 +1,4 @@
-// What moves between the memories of devices without a copy in the memory of their hosts.
+// Links move bytes between the memories of devices, without a copy in the memory of their hosts.
 #pragma once
 
 #include <cstddef>

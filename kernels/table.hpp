@@ -327,8 +327,8 @@ struct Table {
     // out(index[i] - first, j) += in(i, j): rows that others have summands of, no two of which are the same.
     void (*add_rows)(ConstMatrix in, const std::int32_t* index, std::int64_t first, Matrix out);
 
-    // What ranks send each other in bfloat16. Numbers are rounded to nearest, ties to even, denormal ones as others;
-    // what is beyond the largest becomes infinite, and any NaN that of the bits 0x7fc0.
+    // Ranks may send each other numbers in bfloat16. They are rounded to nearest, ties to even, denormal ones as
+    // others; a number beyond the largest becomes infinite, and any NaN becomes the one with the bits 0x7fc0.
 
     // out(i, j) = in(i, j), rounded: a strided 2-D copy.
     void (*narrow)(ConstMatrix in, Dense<Bf16> out) = nullptr;

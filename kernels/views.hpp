@@ -52,8 +52,8 @@ struct BasicCsr {
     // The nonzeros of all panels, or more, for those who give out work without looking into the matrix.
     std::int64_t most_nonzeros = -1;
     Prepared* prepared = nullptr;  // of this matrix as a whole, or null
-    // Of products while messages are under way: to be told of each chunk of rows of the calling thread, where the
-    // backend computes in that thread; or null.
+    // While messages are under way, a product reports each chunk of rows of the calling thread to this object, where
+    // the backend computes in that thread. It may be null.
     Look* look = nullptr;
     // Row starts of 32 bits, row_start being null: for devices whose kernels read them (TensorMemory::row_start_bytes).
     const std::int32_t* narrow_row_start = nullptr;

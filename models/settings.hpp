@@ -1,4 +1,4 @@
-// Which settings a model has.
+// These functions say which settings a model has.
 #pragma once
 
 #include <gnnplan/models.hpp>

@@ -45,7 +45,7 @@ def exit_with(main):
 
 
 def last_line(text):
-    """What a program said last, but for pip's hints at what it said before."""
+    """Returns the last line that a program said, but for pip's hints at what it said before."""
     lines = [line for line in text.strip().splitlines() if not line.startswith(("hint:", "note:"))]
     return lines[-1].strip()[:200] if lines else "failed without a word"
 

@@ -1,4 +1,4 @@
-// Which of many configurations are run when there is no time for all.
+// A sample of many configurations is run when there is no time for all.
 #pragma once
 
 #include <cstddef>

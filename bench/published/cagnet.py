@@ -22,7 +22,7 @@ def exchanges(planner):
 
 
 def seconds(planner, name, ranks, variant, *which, hidden=16):
-    """Of the fastest CAGNET run of the scheme, whatever memory it takes, by the faster exchange."""
+    """Returns the seconds of the scheme's fastest CAGNET run by the faster exchange, whatever memory it takes."""
     problem = ("--graph", CARDS[name], "--layers", 3, "--hidden", hidden, "--ranks", ranks, "--space", "paper", "--machine",
                planner.profile(MACHINE, variant), *which)
     return min(planner.ranked(*problem, "--exchange", exchange)[0]["epoch_seconds"] for exchange in exchanges(planner))
@@ -103,8 +103,9 @@ def cube_summary(found):
 
 
 def why_2d(found, slower):
-    """Of cells in which 2D is predicted faster than 1.5D: {cell: (how many times as long its sparse products, or all but
-    these, would have to take)}. `slower`: the same with sparse products that take twice as long."""
+    """Says by how much 2D is predicted faster than 1.5D, in the cells where it is: {cell: (how many times as long its
+    sparse products, or all but these, would have to take)}. `slower` has the same cells with sparse products that take
+    twice as long."""
     result = {}
     for cell, times in found.items():
         ahead = fastest_of_15d(times) - times["2D"]

@@ -26,7 +26,7 @@ Each section predicts again with such figures changed. Bytes, work and memory do
 
 
 def advice(summit):
-    """What follows, by the one published study of several nodes."""
+    """Returns the page's advice, by the one published study of several nodes."""
     several = summit["never_2d"] >= 0.8 * summit["cells"]
     where = "" if several else " of one node"
     rest = "" if several else (f" On several nodes the ranking of schemes is that of the one published study in {summit['never_2d']} of "

@@ -13,7 +13,7 @@ def sentence(planner, machine, ranks, *problem):
 
 
 def factors(text):
-    """What an epoch took, as multiples of what was predicted."""
+    """Returns the least and the most that an epoch took, as multiples of its prediction."""
     least, most = re.search(r"took ([\d.]+) to ([\d.]+) times", text).groups()
     return float(least), float(most)
 
@@ -23,7 +23,7 @@ def near(quoted, found):
 
 
 def complaints(planner, found):
-    """What the lines say and the page does not."""
+    """Lists what the lines say and the page does not."""
     order, scheme = found["orders_by_profile"][PRESET], schemes.summary(found["schemes"])
     epochs, fitted = mg_gcn.summary(found["mg_gcn"]), cagnet.fit_summary(found["cagnet_fits"])
     sockets, summit = distgnn.summary(found["distgnn_by_profile"][PRESET]), cagnet.summary(found["cagnet_by_profile"][PRESET])

@@ -123,7 +123,7 @@ CASES = {  # graph, flags of the model and graph, flags of training
     "agnn, elu, three layers": ("plain", "--model agnn --activation elu --layers 3", "--loss-rows on"),
 }
 
-# Of some cases: gnnrun's flags of training, which the programs have by the same names.
+# Some cases run with gnnrun's flags of training, which the programs have by the same names.
 RUNS = {
     "gcn, biases": {"decay": "all", "lr-schedule": "step:2:0.5"},
     "gcn, four layers": {"decay": "weights", "lr-schedule": "warmup:4", "weight-decay": 0.05},

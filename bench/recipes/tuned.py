@@ -1,6 +1,6 @@
 """The command lines of tunedGNN (Luo, Shi & Wu 2024), medium_graph/run_gnn.sh and large_graph/arxiv.sh, as recipes."""
 
-# Of each line: the network, the data set, hidden columns, layers, learning rate, decay, dropout, epochs, runs, options.
+# Each line has the network, the data set, hidden columns, layers, learning rate, decay, dropout, epochs, runs, options.
 LINES = """
 gcn  amazon-computer  512  3 0.001  5e-5 0.5 1000  3 ln
 sage amazon-computer   64  4 0.001  5e-5 0.3 1000  3 ln

@@ -1,7 +1,7 @@
 // Elementwise work on rows, a vector at a time. Part of vector_body.hpp, whose linkage rules hold here too.
 //
-// What is left of a row behind its whole vectors is one more vector with fewer lanes, not a loop over elements: rows of
-// 41 columns took four times as long for each element as rows of 128.
+// The elements of a row behind its whole vectors are one more vector with fewer lanes, not a loop over elements: rows
+// of 41 columns took four times as long for each element as rows of 128.
 #pragma once
 
 #include <cstdint>

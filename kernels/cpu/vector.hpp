@@ -111,7 +111,7 @@ struct BatchNormKernels {
     void (*back_row)(const NormedColumns& of, std::int64_t i, const float* along, const float* plain, float* g);
 };
 
-// Of one row of logits.
+// These kernels compute the losses of one row of logits.
 struct LossKernels {
     // One training row of Table::softmax_cross_entropy; returns its cross-entropy. n > 0.
     double (*softmax_row)(float* z, std::int64_t n, std::int64_t label, double inverse_training_count);

@@ -19,7 +19,7 @@ namespace {
 // The columns that are sure to be of one head: those of a strip, of a vector, or no more than one.
 enum class OneHead : std::uint8_t { strip, vector, column };
 
-// Which of the numbers of heads are those of a vector of columns.
+// VectorHeads reads one number per head, and gives each column of a vector the number of its head.
 template <int width, OneHead of_one>
 struct VectorHeads {
     using Vector = typename VectorOf<width>::type;

@@ -45,7 +45,7 @@ __device__ T larger(T x, T y) {
     return x < y ? y : x;
 }
 
-// What is read once leaves the caches to what is read again.
+// Reads past the caches, so that they keep data that is read again.
 template <class T>
 __device__ T read_once(const T* from) {
     if constexpr (choices::streaming_loads) return __ldcs(from);

@@ -38,8 +38,8 @@ std::optional<Link> fit_messages(std::span<const Sample> samples, const std::str
     return fit_link(timings);
 }
 
-// Of work that a small sum over the ranks follows, and of either alone: what both together take besides, by the seconds
-// of the work. T = sum + work + seconds + share * work.
+// Fits T = sum + work + seconds + share * work, where T is the time of work and a small sum over the ranks right after
+// it, and `sum` and `work` are the times of either alone. Waiting takes `seconds` and a share of the work besides.
 std::optional<WaitingCost> fit_waiting(std::span<const Sample> samples) {
     const std::vector<double> both = times_of(samples, "waiting.both");
     const std::vector<double> work = times_of(samples, "waiting.work");

@@ -10,11 +10,11 @@
 
 namespace gnnplan::calibrate {
 
-// Of the samples "overlap.whole", "overlap.portions", "overlap.exchange" and "overlap.both", each at {nonzeros, bytes,
-// looks}, taken together at several ratios of messages to product. `exposed` and `look_seconds` have the least squares
-// of the relative error of
+// Fits the cost of overlap to the samples "overlap.whole", "overlap.portions", "overlap.exchange" and "overlap.both",
+// each at {nonzeros, bytes, looks}, which are taken together at several ratios of messages to product. `exposed` and
+// `look_seconds` minimise the squares of the relative error of
 //   both = max(portions, exchange) + exposed * min(portions, exchange) + looks * look_seconds.
-// None where nothing was measured.
+// Returns none where nothing was measured.
 std::optional<OverlapCost> fit_overlap(std::span<const Sample> samples);
 
 }  // namespace gnnplan::calibrate

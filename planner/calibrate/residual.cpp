@@ -121,8 +121,8 @@ Line fit_line(const std::vector<Point>& points) {
     return line;
 }
 
-// Of steps on a graph that the line has not seen: each graph's from the line of the others. Of a single graph, and
-// where the others have too few steps, from the line of all.
+// Returns the spread of errors on graphs that the line has not seen: errors of each graph are taken from the line of
+// the other graphs. With a single graph, or where the others have too few steps, they are taken from the line of all.
 double spread_of(const std::vector<Point>& points, const Line& line) {
     Errors errors;
     const std::set<std::string_view> graphs = graphs_of(points);

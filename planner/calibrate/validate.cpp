@@ -22,7 +22,7 @@ std::string family_of(const Sample& sample) {
     return "";
 }
 
-// Which entries of `at` can be left out.
+// Returns the entries of `at` whose values cross-validation can leave out.
 std::vector<std::size_t> coordinates_of(const Sample& sample) {
     if (product_of(sample.what)) return {1, 2};
     if (sample.what == "loss") return {1};

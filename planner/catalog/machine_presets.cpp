@@ -164,7 +164,8 @@ Machine gh200() {
     return m;
 }
 
-// What lies in the L2 of one die is fetched again by the other seven: products are cut for that of one.
+// Each of the eight dies has an L2 of its own and fetches again what lies in another's, so products are cut for the L2
+// of one die.
 Machine mi300x8() {
     Machine m = gpu_node("mi300x8", 8, 192 * gibibyte, 4 * mebibyte, 12);
     m.source =

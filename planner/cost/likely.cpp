@@ -20,7 +20,8 @@ double seconds_of(const Prediction& prediction, ModelPart part) {
     return found == prediction.by_part.end() ? 0 : found->seconds;
 }
 
-// Of all parts that either has.
+// Returns the standard deviation of the difference between two predictions, over all parts of the model that either
+// has.
 double deviation_of_difference(const Prediction& a, const Prediction& b, const Machine& machine) {
     double squares = 0;
     const auto add = [&](ModelPart part) {

@@ -46,7 +46,8 @@ private:
     std::int64_t left_ = 0, entered_ = 0;
 };
 
-// Of each of the costed ranks, which have this traffic, the longest that the cards of a node with ranks like it take.
+// Returns, for each costed rank, the longest time that the network cards of a node with ranks like it take. `traffic`
+// has the bytes of each costed rank.
 std::vector<double> seconds_of_nodes(const NetworkCards& cards, const std::vector<CostedNode>& nodes,
                                      const std::vector<RankLevels>& traffic);
 

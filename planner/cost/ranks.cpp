@@ -70,7 +70,7 @@ private:
         const int x = grid_.coordinate(rank, Axis::x) + away;
         return x < 0 || x >= grid_.x || grid_.neighbour(rank, Axis::x, x) / per_node_ != rank / per_node_;
     }
-    // Of the rank's x-group, on all nodes.
+    // All ranks of an x-group share one count, whatever their nodes.
     int& last_ones(int rank) { return last_ones_[static_cast<std::size_t>(grid_.neighbour(rank, Axis::x, 0))]; }
 
     int per_node_;
@@ -140,7 +140,7 @@ const CostedRanks& RanksOfSteps::of(const Schedule& schedule, const Step& step, 
     constexpr std::size_t few = 16;  // fewer are costed in less time than it takes to look for those that are alike
     if (all_.ranks.size() <= few || varies_with_rank(step.operation) || moves_across_groups(schedule, step.operation))
         return with_counts(schedule, step.operation);
-    // What a card carries of relayed panels goes by each rank's neighbours.
+    // A network card's share of relayed panels depends on the neighbours of each rank, so all ranks are costed.
     if (relaying(step.operation) != nullptr && shares_cards(schedule.grid, machine_)) return all_;
     if (redistributed(step.operation) || !tiled(step.operation).empty())
         return of_redistribution(schedule, step, graph);

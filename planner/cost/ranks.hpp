@@ -21,7 +21,8 @@
 
 namespace gnnplan::cost {
 
-// Which ranks a step is costed on, which of their peers are alike, and what has been counted of them before.
+// CostedRanks holds the ranks that a step is costed on, which of their peers are alike, and what was counted of them
+// before.
 struct CostedRanks {
     std::vector<int> ranks;
     std::vector<int> class_of;  // per rank of the grid (ir/classes.hpp); empty: no two are known to be alike
@@ -41,8 +42,8 @@ struct CostedRanks {
 // counted these are all ranks, else one of every set of ranks with equal sizes and equally many peers on their node.
 CostedRanks ranks_to_cost(const Schedule& schedule, const GraphStats& graph, const Machine& machine);
 
-// What tells matrices apart whose blocks are counted: not the values that are stored with nonzeros, and where pieces or
-// panels do not matter, not these.
+// CountedMatrix identifies a matrix whose blocks are counted. The values that are stored with nonzeros are no part of
+// it, nor are pieces or panels where they do not matter.
 struct CountedMatrix {
     std::int64_t rows = 0, columns = 0;
     bool transposed = false;
@@ -53,8 +54,8 @@ struct CountedMatrix {
     auto operator<=>(const CountedMatrix&) const = default;  // NOLINT(modernize-use-nullptr): there is none
 };
 
-// What has been counted of the blocks of a graph on a grid and a machine. It is the same for all schedules there: for
-// products of all widths, overlapped or not, and whatever values nonzeros are stored with.
+// RankCounts keeps the counts of a graph's blocks on a grid and a machine. They are the same for all schedules there:
+// for products of all widths, overlapped or not, and whatever values are stored with nonzeros.
 struct RankCounts {
     std::map<std::pair<CountedMatrix, bool>, std::vector<RankLevels>> requests;  // and whether rows are relayed
     std::map<CountedMatrix, std::unordered_map<int, std::int64_t>> nonzeros;     // that each rank multiplies

@@ -39,7 +39,7 @@ void leave_out(std::int64_t& bytes, double share) {
     bytes = static_cast<std::int64_t>(static_cast<double>(bytes) * (1 - share));
 }
 
-// What a rank multiplies in a step, and how often it looks after messages meanwhile, if any are under way.
+// A rank multiplies for so many seconds in a step, and meanwhile looks after messages so often, if any are under way.
 struct Computing {
     double seconds = 0;
     double looks = 0;
@@ -106,8 +106,8 @@ const Link* RankStep::measured_link() const {
     return nullptr;
 }
 
-// Of a message of a step in which ranks lend each other panels, as ranks of one node do where they are threads of a
-// process (Communicator::lend); null where messages are copied.
+// A message costs so much where ranks lend each other panels, as ranks of one node do that are threads of a process
+// (Communicator::lend); null where messages are copied.
 const double* RankStep::lent_panel_seconds() const {
     const SpmmStep* spmm = product_of(step.operation);
     const bool lends = spmm != nullptr && spmm->exchange == Exchange::panels && spmm->wire == Wire::fp32 &&

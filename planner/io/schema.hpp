@@ -1,4 +1,4 @@
-// Which kind of file a document is, and what to do with one that was given in place of another.
+// These functions tell kinds of files apart, and say what to do with one that was given in place of another.
 #pragma once
 
 #include "planner/io/cursor.hpp"

@@ -1,4 +1,4 @@
-// Which coordinates along an axis of a grid are alike: balanced splits have blocks of two sizes.
+// Coordinates along an axis of a grid are alike where their blocks have the same size: balanced splits have two sizes.
 #pragma once
 
 #include <gnnplan/ir/schedule.hpp>

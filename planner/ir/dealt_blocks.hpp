@@ -13,7 +13,7 @@ inline bool block_distributed(const Tensor& matrix) {
     return columns.size() == 1 && columns[0] == Axis::y;
 }
 
-// Which of the dense operand's blocks in its x-group a rank is dealt.
+// Returns the blocks of the dense operand that a rank is dealt, as a range of coordinates in its x-group.
 inline Range hand_of(const Grid& grid, int rank) {
     return balanced_block({0, grid.x}, grid.coordinate(rank, Axis::y), grid.y);
 }

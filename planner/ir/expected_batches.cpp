@@ -14,7 +14,7 @@ double expected_vertices(const Sampling& sampling, double all) {
     return sampling.sampler == Sampler::cluster ? drawn : -all * std::expm1(-drawn / all);
 }
 
-// Of all vertices, or of those that train.
+// Returns the sizes of the graph that batches are drawn from: that of all vertices, or that of the training vertices.
 SampledSizes sampled_sizes(const UniformStats& graph, const Sampling& sampling, double train_fraction) {
     const auto vertices = static_cast<double>(graph.vertices()), nonzeros = static_cast<double>(graph.nonzeros());
     const bool loops = nonzeros >= vertices;

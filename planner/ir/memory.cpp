@@ -23,7 +23,8 @@ std::int64_t request_bytes(const Schedule& schedule, TensorId matrix, const Grap
     return bytes;
 }
 
-// Which of its own rows a rank has summands of, where edges are parts of a cut; of others' rows its requests say that.
+// Returns the bytes of the list of own rows that the rank has summands of, where edges are parts of a cut. The lists of
+// others' rows are a part of its requests.
 std::int64_t own_target_bytes(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Range own = dense_rows(schedule.grid, tensor_of(schedule, id), rank);
     return 4 * targets_in(schedule, id, graph, rank, own);

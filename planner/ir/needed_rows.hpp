@@ -30,7 +30,8 @@ inline bool has_whole_slices(const Grid& grid, const Tensor& matrix) {
 // have the same. The matrix has whole slices.
 std::vector<NeededRows> needed_rows(const Schedule& schedule, TensorId matrix, const GraphStats& graph, int rank);
 
-// What each rank fetches and serves of these. The product exchanges needed rows; a rank serves one other at a stage.
+// Returns the rows that each rank fetches and serves. The product exchanges needed rows; a rank serves one other at a
+// stage.
 std::vector<SliceRows> rows_of_whole_slices(const Schedule& schedule, TensorId matrix, const GraphStats& graph);
 
 }  // namespace gnnplan

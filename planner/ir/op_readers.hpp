@@ -1,4 +1,4 @@
-// Which operations of a graph read which.
+// OpReaders lists, for each operation of a graph, the operations that read its result.
 #pragma once
 
 #include <gnnplan/ir/op_graph.hpp>

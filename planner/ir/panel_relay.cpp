@@ -64,8 +64,8 @@ std::optional<PanelRelay::Passed> PanelRelay::from(int rank) const {
     return how ? std::optional(Passed{before, *how}) : std::nullopt;
 }
 
-// What is received at a stage lies there until it has been sent on, `behind` stages later; then as many more are on
-// their way. With overlap one more is multiplied, for which there is room in any case.
+// A piece that is received at a stage lies there until it has been sent on, `behind` stages later, and as many more
+// pieces are on their way by then. With overlap one more is multiplied, for which there is room in any case.
 int PanelRelay::kept(int rank) const {
     const Grid& grid = schedule_.grid;
     if (grid.stride(Axis::x) >= schedule_.ranks_per_node) return 0;

@@ -40,8 +40,7 @@ bool sends_to_hand(const Grid& grid, int root, int rank) {
            grid.coordinate(root, Axis::y) == hand_with(grid, grid.coordinate(rank, Axis::x));
 }
 
-// Who sends a rank the blocks that it is dealt also gets that rank's own block from it: a pair has the hands with each
-// other's blocks.
+// A rank exchanges blocks with partners: those that send it the blocks that it is dealt also get its own block from it.
 std::vector<int> roots_of_hand(const Grid& grid, int rank) {
     const int ix = grid.coordinate(rank, Axis::x);
     const Range blocks = hand_of(grid, rank);

@@ -41,7 +41,7 @@ private:
     std::vector<std::int64_t> from_;    // the largest from a piece on
 };
 
-// Which pieces belong to each of `count` roots.
+// Returns the range of pieces that belongs to each of `count` roots.
 template <class RootOf>
 std::vector<Range> ranges_of(const std::vector<Piece>& pieces, int count, RootOf root_of) {
     std::vector<Range> ranges;

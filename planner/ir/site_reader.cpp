@@ -200,7 +200,7 @@ private:
         return {push(sum_of(a, at(b), b))};
     }
 
-    // What it reads stays for the backward pass, and nobody else may change it.
+    // The input stays for the backward pass, so nobody else may change it.
     Made add_norm(const Op& op) {
         require_unchanged(op.inputs.front());
         const int id = input_of(op).site;

@@ -123,7 +123,7 @@ private:
             add(sums[rank], of_class[static_cast<std::size_t>(classes.class_of[rank])]);
     }
 
-    // What a rank sends depends on its place in its node, too.
+    // The rows that a rank sends depend on its place in its node, too.
     void add_relay(const Step& step, std::int64_t times) {
         const SpmmStep& product = *relaying(step.operation);
         if (slices_.matrix_of(step)) return add_by_slices(step, times);

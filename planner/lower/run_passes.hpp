@@ -7,7 +7,7 @@
 
 namespace gnnplan::lower {
 
-// What setup makes of the features, by product, where the configuration caches it.
+// Lowers setup, and returns the aggregated features that it keeps, by product, where the configuration caches them.
 std::map<int, TensorId> lower_setup(Builder& builder);
 
 // One forward pass and, in training, the backward pass, before which segments are made again (segments.hpp).

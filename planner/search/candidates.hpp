@@ -1,4 +1,4 @@
-// Which of the costed configurations a plan carries, and in which order.
+// These functions choose and order the costed configurations that a plan carries.
 #pragma once
 
 #include "planner/search/costed.hpp"

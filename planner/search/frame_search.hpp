@@ -44,7 +44,7 @@ private:
     using Kind = std::tuple<Sharing, bool, bool, bool, Switches>;
     static Kind kind_of(const ConfigurationFrame& frame);
     Schedule lowered(const ConfigurationFrame& frame, const Switches& switches, const Choices& choices) const;
-    // Of schedules of a frame.
+    // Returns the costs of steps for schedules of the frame that `schedule` belongs to.
     StepCosts costs_of(const Schedule& schedule);
     bool bounded() const { return space_.options.buffer_bytes > 0; }
 

@@ -19,7 +19,7 @@ class StepCosts {
 public:
     // Costs steps of schedules on the grid of `sample` whose tensors have the same row counts and widths; `graph`
     // answers in the schedules' numbering. All arguments outlive the object.
-    // What has been counted of the graph on this grid and machine is counted once.
+    // The graph is counted once on this grid and machine, as `counts` keeps the results.
     StepCosts(const Schedule& sample, const GraphStats& graph, const Machine& machine,
               std::shared_ptr<cost::RankCounts> counts = std::make_shared<cost::RankCounts>());
 

@@ -1,4 +1,4 @@
-// Which of several ranges of rows hold a nonzero in a column.
+// ColumnUsers says which of several ranges of rows hold a nonzero in a column.
 #pragma once
 
 #include "runtime/blocks/column_profile.hpp"

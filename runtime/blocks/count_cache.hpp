@@ -1,4 +1,4 @@
-// What GraphCounts has counted in one numbering.
+// The cache keeps what GraphCounts has counted in one numbering.
 #pragma once
 
 #include "runtime/blocks/column_profile.hpp"

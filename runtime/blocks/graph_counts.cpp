@@ -132,7 +132,8 @@ MatrixId GraphCounts::stored(MatrixId which) const {
     return which;
 }
 
-// Which of the rows have their diagonal in the matrix, where it is full: of a part, those that it owns.
+// Returns those of the rows whose diagonal elements are in the matrix, where its diagonal is full: of a part, the rows
+// that it owns.
 Range GraphCounts::diagonal_of(MatrixId which, Range rows) const {
     if (!which.is_part()) return rows;
     return intersect(rows, balanced_block({0, vertices()}, which.part, numbering_.parts));

@@ -83,7 +83,7 @@ public:
     const VertexOrder& order() const override { return *order_; }
     const Clones* clones() const override;
     const NumberedCounts& of_groups() const override;
-    // Of batches, clones are those of the largest ones (Pool::largest).
+    // Where updates use batches, the clones are those of the largest batches (Pool::largest).
     const sample::Pool* pool() const override;
     std::int64_t pool_bytes() const override { return pool() != nullptr ? pool()->bytes() : 0; }
     BatchMeans batch_means() const override { return pool() != nullptr ? pool()->means() : BatchMeans(); }

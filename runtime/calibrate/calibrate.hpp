@@ -1,4 +1,4 @@
-// Which points a calibration measures, and measuring them all.
+// A calibration chooses points by its scope, and measures all of them.
 #pragma once
 
 #include "planner/calibrate/pilot.hpp"

@@ -67,7 +67,7 @@ Sample measure_loss(const Setting& setting, std::int64_t rows, std::int64_t colu
 // edges, dealing them to the rank itself, the same and making rows of them, and cutting blocks out of these.
 void measure_loading(const Setting& setting, std::int64_t edges, std::vector<Sample>& samples);
 
-// Which ranks share a node.
+// Nodes says which ranks share a node.
 struct Nodes {
     std::vector<int> of_rank;                 // number of the node
     std::unique_ptr<comm::Communicator> own;  // the ranks of this rank's node

@@ -25,7 +25,8 @@ struct DeviceExchange {
     std::string reason;  // why none of the ways before it in this list was taken; empty where that was not asked
 };
 
-// What one of so many ranks holds in its host's memory for messages, however they are cut; 0 but for "staged".
+// Returns the bytes of host memory that each of `ranks` ranks needs for messages, whatever their sizes. Only "staged"
+// needs any.
 std::int64_t message_bytes(std::string_view exchange, int ranks);
 
 // Collective. `hosts` and `device` outlive the result. Throws AgreedError{unavailable} where the way that is

@@ -10,7 +10,8 @@
 
 namespace gnnplan::comm {
 
-// Who is in it, and the control channel, are the other one's. The subclass decides about the data channel.
+// A forwarding communicator has the ranks and the control channel of another one. The subclass decides about the data
+// channel.
 class ForwardingCommunicator : public Communicator {
 public:
     int rank() const override { return inner_.rank(); }

@@ -15,7 +15,7 @@ std::size_t piece_for(int ranks, std::size_t slot) {
     return std::max(slot / static_cast<std::size_t>(ranks - 1) / piece_unit, std::size_t{1}) * piece_unit;
 }
 
-// Of one half of a slot.
+// Returns the bytes of one half of a slot: a piece for each other rank.
 std::size_t half_for(int ranks, std::size_t slot) {
     return piece_for(ranks, slot) * static_cast<std::size_t>(ranks - 1);
 }

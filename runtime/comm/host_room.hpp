@@ -25,8 +25,8 @@ public:
         std::shared_ptr<const kernels::Fence> used;  // null, or what has to be passed before more may arrive
     };
 
-    // Of one rank of `ranks`: both halves of all slots; 0 for one rank. A piece has a multiple of 64 bytes, 64 at
-    // least.
+    // Returns the bytes that one of `ranks` ranks needs for all slots, both halves of each; 0 for one rank. Pieces are
+    // multiples of 64 bytes, and 64 bytes at least.
     static std::int64_t bytes_for(int ranks, std::size_t slot = slot_bytes);
 
     // Takes the memory. Throws OutOfMemory.

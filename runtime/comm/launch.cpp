@@ -39,7 +39,8 @@ const Variables* started_with() {
     return found == launchers.end() ? nullptr : found;
 }
 
-// What this process is one of, and how it may be alone.
+// A crowd of processes was started together: `of` describes this process among them ("one of 4 tasks of a SLURM step"),
+// and `alone` is the command that starts a single one.
 struct Crowd {
     std::string of;
     const char* alone = "";

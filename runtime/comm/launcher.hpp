@@ -1,4 +1,4 @@
-// What starts the ranks of a program here, and how a user types it.
+// A launcher starts the ranks of a program. Messages show its command as a user types it.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ class LinkedCommunicator final : public DeviceCommunicator {
 public:
     // Collective.
     LinkedCommunicator(Communicator& hosts, kernels::Device& device, std::shared_ptr<kernels::Links> links);
-    // Of ranks that have the numbers `ranks` among those that are linked.
+    // The ranks of `hosts` have the numbers `ranks` among those that are linked.
     LinkedCommunicator(std::unique_ptr<Communicator> hosts, kernels::Device& device,
                        std::shared_ptr<kernels::Links> links, std::vector<int> ranks);
 

@@ -29,7 +29,7 @@ public:
     Heartbeat* heartbeat(int node_rank) const { return heartbeats_[static_cast<std::size_t>(node_rank)]; }
     Heartbeat* own_heartbeat() const { return heartbeat(rank_); }
 
-    // Whose peers are meant: the ranks of a communicator as ranks on this node, and the caller's rank in it.
+    // Peers are ranks of a communicator, which Members gives as ranks on this node, with the caller's rank in it.
     struct Members {
         std::span<const int> node_ranks;
         int rank = 0;

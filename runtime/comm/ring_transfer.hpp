@@ -40,11 +40,11 @@ public:
     // throws what that throws.
     void run(const std::function<void()>& wait);
 
-    // Of the i-th message received, afterwards.
+    // The length of the i-th message received, afterwards.
     std::size_t sent(std::size_t i) const { return firsts_[i]->sent(); }
 
 private:
-    // Which messages a thread moves: all are dealt to the threads in turns.
+    // A thread moves these messages: all are dealt to the threads in turns.
     struct Share {
         std::size_t thread = 0;
         std::size_t threads = 1;

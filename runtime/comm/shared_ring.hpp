@@ -46,8 +46,8 @@ private:
     std::size_t capacity_;
 };
 
-// Of the rings of a pair of processes, one: a long message is cut into parts, which go over lanes of their own at the
-// same time. The sender says how many.
+// A lane is one of the rings of a pair of processes: a long message is cut into parts, which go over lanes of their own
+// at the same time. The sender says how many.
 struct Lane {
     std::size_t number = 0;
     std::size_t of = 1;

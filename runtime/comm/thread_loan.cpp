@@ -25,7 +25,7 @@ public:
     }
     ThreadLoan(const ThreadLoan&) = delete;
     ThreadLoan& operator=(const ThreadLoan&) = delete;
-    // What nobody has taken yet is withdrawn.
+    // Messages that nobody has taken yet are withdrawn.
     ~ThreadLoan() override {
         if (ended_) return;
         std::unique_lock lock(group_.world_->mutex_);

@@ -72,7 +72,7 @@ public:
     exec::Executor& executor() { return *executor_; }
     exec::ModelState& state() const { return *state_; }
     Measurements& measured() { return measured_; }
-    // Whose vertices the outputs are; there where outputs are written.
+    // Says which vertices the rows of the outputs belong to, where outputs are written.
     const OutputRows& output_rows() const { return output_rows_; }
     // The fingerprint of the graph that was loaded.
     const std::string& fingerprint() const { return fingerprint_.empty() ? dataset_.fingerprint() : fingerprint_; }

@@ -1,4 +1,4 @@
-// Which candidates fit, counted on the graph that was read.
+// Candidates fit, or do not, by counts of the graph that was read.
 #pragma once
 
 #include "runtime/blocks/block.hpp"

@@ -22,7 +22,7 @@ struct LayerEnd {
 // several tensors.
 std::vector<LayerEnd> layer_ends(const Schedule& schedule);
 
-// Which outputs are written, so that the vertices of their rows are kept.
+// A run writes some of its outputs, and keeps the vertices of their rows for that.
 enum class Written : std::uint8_t { nothing, outputs, layers };
 
 // The user's vertices of this rank's rows of what is written, from when the order of vertices is known to when the

@@ -1,4 +1,5 @@
-// Which rows of a rank are clones that get sums of each other's, by bin and by the group that has the others.
+// CloneRows lists the rows of a rank that are clones, which get sums of each other's rows, by bin and by the group that
+// has the others.
 #pragma once
 
 #include "kernels/device.hpp"
@@ -69,7 +70,8 @@ private:
 
 class CloneRows {
 public:
-    // Of one bin. Rows of the lists follow each other by the other rank, and for each ascend by vertex, as that has it.
+    // A bin has these lists of rows. They follow each other by the other rank, and for each ascend by vertex in the
+    // other's order.
     struct Bin {
         std::vector<CloneRange> owners;     // of this rank's clones of others' vertices
         std::vector<CloneRange> others;     // that have clones of this rank's vertices

@@ -1,4 +1,4 @@
-// Which parameters weight decay applies to, and how strongly.
+// Decay says which parameters weight decay applies to, and how strongly.
 #pragma once
 
 #include <gnnplan/ir/op_graph.hpp>

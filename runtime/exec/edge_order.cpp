@@ -100,7 +100,7 @@ public:
 
     const std::vector<std::int64_t>& edges() const { return edges_; }
 
-    // Which of them the nonzeros of a block of all rows of the group and these columns are.
+    // Returns, for each nonzero of a block of all rows of the group and these columns, its place among edges().
     std::vector<std::int32_t> order_of(const kernels::Csr& block, Range columns) const {
         const std::vector<std::int64_t> panel = panels_in(columns);
         const auto panels = static_cast<std::int64_t>(panel.empty() ? 0 : panel.back() + 1);

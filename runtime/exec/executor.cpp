@@ -23,7 +23,8 @@ int rank_in(const Schedule& schedule, const comm::Communicator& comm) {
     return comm.rank();
 }
 
-// Of batches, those of two updates, which have edges of one group, once those of all groups are gone.
+// Returns the most bytes that clones take. With batches these are the clones of all groups at first, and later those of
+// two updates, each with the edges of one group.
 std::int64_t clone_bytes_of(const NumberedCounts& counts) {
     const data::Clones* clones = counts.clones();
     if (clones == nullptr) return 0;

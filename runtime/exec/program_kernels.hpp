@@ -27,8 +27,8 @@ public:
         return step_.named<Named>(views.columns, views.rows, views.results);
     }
 
-    // Which piece is at work: the values of its nonzeros that the program makes or reads, if it does, and whether it is
-    // the last one.
+    // Begins a piece: `of_edges` are the values of its nonzeros that the program makes or reads, if it does, and `last`
+    // says whether it is the last piece.
     void begin_piece(kernels::Matrix of_edges, bool last) { of_edges_ = of_edges, last_ = last; }
     // The program on that piece, or a part of it. If `accumulate`, the results hold those of earlier pieces.
     void compute(const kernels::Csr& nonzeros, const Views& views, bool accumulate, kernels::PanelRoom room) const;

@@ -24,7 +24,7 @@ struct RowService {
     int rank = 0;
     Range rows;               // of the whole dense operand
     std::int64_t needed = 0;  // how many of them the rank needs
-    // Which (32-bit, from the begin of `rows`), on the device; known after the index exchange.
+    // The needed rows (32-bit, from the begin of `rows`), on the device; known after the index exchange.
     std::unique_ptr<kernels::DeviceMemory> index;
 };
 // Rows that this rank has got at a stage before, and passes on to one that comes to their piece now.
@@ -95,7 +95,7 @@ public:
     data::BlockRows stored_rows() const { return cut_ ? data::BlockRows(std::span(stored_)) : data::BlockRows(rows_); }
     // By the coordinate along x, where edges are parts of a cut.
     const std::vector<TargetRows>& targets() const { return targets_; }
-    // Which rows of `rank` this rank has summands of, on the device.
+    // The rows of `rank` that this rank has summands of, on the device.
     const std::int32_t* stored_index(const TargetRows& of) const {
         return reinterpret_cast<const std::int32_t*>(stored_on_device_->data()) + of.stored.begin;
     }

@@ -1,4 +1,4 @@
-// Which rows ranks need of each other: asked for, or, where they are relayed, found from the graph.
+// Ranks find out which rows they need of each other: they ask, or, where rows are relayed, look at the graph.
 #include "runtime/exec/sparse.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void SparsePart::find_requests(int rank, const RowRelay* relay, const data::Grap
     requests_on_device_charge_ = Charge(tracker, bytes, Holder::tensors);
 }
 
-// Which columns of the matrix the rows of a rank meet.
+// Returns, for each column of the matrix, whether the rows of a rank have a nonzero in it.
 std::vector<bool> SparsePart::needed_by(int rank, const data::Graph& graph, const data::VertexOrder* order) const {
     const Range rows = matrix_rows(grid_, matrix_, rank);
     std::vector<bool> needed(static_cast<std::size_t>(matrix_.columns), false);

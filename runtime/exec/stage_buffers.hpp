@@ -15,7 +15,7 @@ public:
     // Both outlive the object.
     StageBuffers(const SpmmStep& step, const StepContext& context);
 
-    // Of stage k. Received rows are those of one operand after the other.
+    // The buffers of stage k. Received rows are those of one operand after the other.
     std::byte* pack(std::size_t k) const;
     std::byte* dense(std::size_t k, std::size_t operand) const;
     std::byte* nonzeros(std::size_t k) const;

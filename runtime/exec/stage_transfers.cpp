@@ -219,8 +219,8 @@ void StageTransfers::pass_rows_on(std::size_t k, std::size_t operand, std::byte*
     }
 }
 
-// What it has got some stages before, or has itself, goes to the neighbour that comes to this piece now, unless that
-// has it itself. Both have equally many pieces.
+// A panel that came some stages before, or that the rank has itself, goes to the neighbour that comes to this piece
+// now, unless that one has it itself. Both have equally many pieces.
 void StageTransfers::pass_on(std::size_t k, std::size_t operand, std::vector<comm::Send>& sends) const {
     if (!passed_ || k < passed_->how.first || !part_.stages()[k].piece) return;
     const std::size_t got = k - passed_->how.behind;

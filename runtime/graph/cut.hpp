@@ -18,7 +18,7 @@ struct Cut {
     std::vector<std::int16_t> out;  // of graph.out
     std::vector<std::int16_t> in;   // of graph.in; empty where the graph is symmetric
 
-    // Of Graph::matrix(id).
+    // Returns the part of each nonzero of Graph::matrix(id).
     const std::vector<std::int16_t>& of(MatrixId id) const { return id.transposed && !in.empty() ? in : out; }
     std::int64_t bytes() const {
         return static_cast<std::int64_t>(owner.size() * sizeof(std::int32_t) +

@@ -1,4 +1,4 @@
-// Which part owns each vertex of a cut.
+// Each vertex of a cut is owned by one part.
 #pragma once
 
 #include "runtime/graph/stream_cut.hpp"

@@ -10,8 +10,8 @@
 
 namespace gnnplan::data {
 
-// Whose rows a matrix has, as its columns are vertices: row i is that of the vertex at position `first` + i of an
-// order; null: that of the file.
+// RowVertices gives the vertex of each row of a matrix whose columns are vertices: row i belongs to the vertex at
+// position `first` + i of `order`, or of the file's order where that is null.
 struct RowVertices {
     std::int64_t first = 0;
     const VertexOrder* order = nullptr;

@@ -1,4 +1,4 @@
-// Which of the sets for training, validation and testing a vertex is in.
+// Each vertex is in the set for training, validation or testing, or in none.
 #pragma once
 
 #include <cstdint>

@@ -47,8 +47,8 @@ private:
     bool weighted_;
     bool with_targets_;
     Dealt dealt_;
-    // Who makes the row of a vertex, and which of the maker's rows that is: first of the target of each edge of a
-    // round, then of the sources, where edges are dealt to them, too.
+    // The place of a vertex is the rank that makes its row, and the number of that row among the maker's. The list has
+    // the targets of the edges of a round first, then their sources, where edges are dealt to them, too.
     struct Place {
         int maker = 0;
         std::int32_t row = 0;

@@ -1,4 +1,4 @@
-// Which ranks take a row of the features, and which columns of it.
+// A row of the features goes to the ranks that take some of its columns.
 #pragma once
 
 #include <gnnplan/ir/loading.hpp>

@@ -1,4 +1,4 @@
-// Which rows of the matrices a rank has while it loads a graph in shares.
+// RowShares says which rows of the matrices a rank has while it loads a graph in shares.
 #pragma once
 
 #include <gnnplan/ir/schedule.hpp>

@@ -60,8 +60,8 @@ UnitSet own_units(hwloc_topology_t topology) {
     return units;
 }
 
-// Whose units this rank's are, for ranks to find out who has the same ones: the node's. A kernel may have several
-// nodes, where MPI started a daemon in each container or network namespace; they share its units all the same.
+// Names the kernel whose units this rank runs on, so that ranks find out who has the same ones. A kernel may have
+// several nodes, where MPI started a daemon in each container or network namespace; they share its units all the same.
 std::string owner_of_units(const comm::Communicator& comm) {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
     std::string id;

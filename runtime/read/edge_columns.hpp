@@ -1,4 +1,4 @@
-// Which columns of a table of edges are source, target and weight, by the names in its header.
+// EdgeColumns says which columns of a table of edges are source, target and weight, by the names in its header.
 #pragma once
 
 #include "runtime/read/text_reader.hpp"

@@ -28,7 +28,7 @@ int open_lock(const std::string& file) {
     return descriptor;
 }
 
-// Who holds a lock removes its file when it ends: then it is another file that has this name, or none.
+// The holder of a lock removes its file when it ends. Then another file has this name, or none.
 bool is_still(const std::string& file, int descriptor) {
     struct stat named {};
     struct stat open {};

@@ -1,4 +1,4 @@
-// Whom a run tells how it goes, and asks whether to go on.
+// A run tells an observer how it goes, and asks it whether to go on.
 #pragma once
 
 #include "runtime/data/dataset.hpp"

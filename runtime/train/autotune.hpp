@@ -1,5 +1,5 @@
-// Which candidate trains which epoch, and which one wins. A pure function of the times it is told: ranks that are told
-// the same times decide the same.
+// The autotuner decides which candidate trains which epoch, and which one wins. It is a pure function of the times that
+// it is told: ranks that are told the same times decide the same.
 #pragma once
 
 #include <gnnplan/ir/measurement.hpp>

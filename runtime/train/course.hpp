@@ -21,7 +21,7 @@ public:
     Course(const TrainOptions& options, bool keeps_values);
     // The run of the next seed.
     void begin_anew();
-    // Which run this is, from 0, of those that are asked for; and whether it is the last of them.
+    // The number of this run among those that are asked for, from 0, and whether it is the last of them.
     int run() const { return static_cast<int>(runs_before_.size()); }
     bool is_last_run() const { return run() + 1 >= options_.runs; }
     std::uint64_t seed() const { return options_.seed + runs_before_.size(); }

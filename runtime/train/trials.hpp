@@ -1,4 +1,4 @@
-// Which candidates are tried in turn, beside the loaded graph.
+// Trials are the candidates that are tried in turn, beside the loaded graph.
 #pragma once
 
 #include "runtime/train/autotune.hpp"

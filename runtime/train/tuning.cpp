@@ -19,7 +19,7 @@ std::vector<int> candidates_of(const std::vector<Trial>& trials) {
     return candidates;
 }
 
-// Which of several runs training goes on in, and after which epoch.
+// Returns the run that training goes on in, of several, and the epoch that it has done.
 std::pair<int, std::int64_t> begun(const TrainingState* start) {
     if (start == nullptr) return {0, 0};
     return {static_cast<int>(start->runs_before.size()), start->epoch};

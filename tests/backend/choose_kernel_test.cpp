@@ -1,4 +1,4 @@
-// Which kernel multiplies a matrix that stays on the GPU, on a runtime whose cuSPARSE is plain loops.
+// A kernel is chosen for a matrix that stays on the GPU. cuSPARSE is plain loops here.
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/gpu.hpp"
 #include "kernels/cuda/prepared.hpp"

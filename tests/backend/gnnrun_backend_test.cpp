@@ -127,7 +127,7 @@ TEST_F(GnnrunBackend, TimingKernelsLeavesFeaturesAlone) {
     }
 }
 
-// Which of them is the fastest is another one at another time, but all of them were timed that can multiply.
+// The fastest kernel differs from time to time, but each one that can multiply was timed.
 TEST_F(GnnrunBackend, ChoosesAmongKernelsForProducts) {
     const auto kernels_of = [&](const std::string& rest) {
         const std::string large_l2 = "GNNPLAN_HOST_CUDA=l2=33554432 GNNPLAN_CUDA_MODULE=";

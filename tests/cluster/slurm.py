@@ -106,7 +106,7 @@ class Slurm:
             time.sleep(0.1)
 
     def job(self, number):
-        """What SLURM says of a job, by the names of its fields."""
+        """Returns SLURM's record of a job, by the names of its fields."""
         words = self.checked("scontrol", "--oneliner", "show", "job", number).split()
         return dict(word.split("=", 1) for word in words if "=" in word)
 

@@ -87,7 +87,7 @@ void expect_labels(const TestProblem& problem, const std::vector<double>& logits
     }
 }
 
-// Of two classes: ranks by how much the second is more likely than the first.
+// With two classes, vertices are ranked by how much more likely the second class is than the first.
 void expect_margins(const TestProblem& problem, const std::vector<double>& logits, Expected& expected) {
     expected.least_ranks.assign(9, 0), expected.most_ranks.assign(9, 0);
     std::array<std::vector<Judged>, 3> judged;

@@ -149,8 +149,9 @@ TEST(RankSums, AreNoNumberWhereALogitIsNone) {
     }
 }
 
-// Of one logit that is far from or near to 0, whether its label is there or not; a column behind it is not known. The
-// gradient is right to 4 units in the last place (2^-23 of it at most): two of the exponential, a sum and a quotient.
+// The row has one logit that is far from or near to 0, whose label is there or not; a column behind it is not known.
+// The gradient is right to 4 units in the last place (2^-23 of it at most): two of the exponential, a sum and a
+// quotient.
 TEST(LabelVectors, EveryInstructionSetIsExactFarFromZero) {
     for (const auto* kernels : cpu::supported_kernels()) {
         for (int i = -4000; i <= 4000; ++i) {

@@ -11,7 +11,7 @@ from package_test import drawn
 
 
 def fingerprints(data):
-    """What tells data sets apart: nothing of how they came here."""
+    """Returns the fingerprints that tell data sets apart, which do not depend on how the data came here."""
     document = gnnplan.plan(data, hidden=8, machine="cpu-node", symmetrise=False).document
     kept = {key: value for key, value in document["fingerprints"].items() if key in ("graph", "features", "labels", "split")}
     return dict(kept, classes=document["problem"]["model"]["widths"][-1])

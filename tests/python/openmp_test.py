@@ -8,7 +8,7 @@ import sys
 import textwrap
 import unittest
 
-# What each library computes in parallel, as a list of numbers.
+# Each library computes something in parallel, whose result is a list of numbers.
 OTHERS = {
     "torch": """
         import torch
@@ -48,7 +48,7 @@ RUNTIMES = """
 
 
 def printed(*parts):
-    """What a program of these parts prints: a line of numbers for each function that it calls, and the OpenMP runtimes."""
+    """Runs a program of these parts. It prints a line of numbers for each function that it calls, and the OpenMP runtimes."""
     program = "import numpy\n" + "\n".join(textwrap.dedent(part) for part in parts)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False,
                           env=dict(os.environ, OMP_NUM_THREADS="2"))

@@ -314,7 +314,7 @@ class Network:
         return [*outputs[1:hops], rows]
 
     def normalised(self, layer, rows):
-        """Of each row, or of each column: by all rows in training, and by running values else."""
+        """Normalises each row, or each column: by all rows in training, and by running values else."""
         batch = self.network["norm"] == "batch"
         lines = list(zip(*rows)) if batch else rows
         means = [math.fsum(line) / len(line) for line in lines]
@@ -336,7 +336,7 @@ class Network:
         return rows
 
     def behind_layers(self, rows):
-        """What one linear map, or several, make of the output of the last layer."""
+        """Applies one linear map, or several, to the output of the last layer."""
         if self.network.get("jk"):
             return self.biased(self.layers, "jk.bias", self.linear(self.layers, "jk.weight", rows))
         for k in range(len(self.network["post"]) + 1):
@@ -416,7 +416,7 @@ def accuracies(logits, graph):
 
 
 def f1_of(judged):
-    """Of logits and labels that are known: 2 TP / (2 TP + FP + FN)."""
+    """Returns F1 of logits and labels that are known: 2 TP / (2 TP + FP + FN)."""
     right = sum(z > 0 and y == 1 for z, y in judged)
     wrong = sum((z > 0) != (y == 1) for z, y in judged)
     return 2 * right / (2 * right + wrong) if right + wrong else 1.0
@@ -434,7 +434,7 @@ def rocauc_of(columns):
 
 
 def scores(logits, graph):
-    """What a report has of each set, by its keys; None where there is none."""
+    """Returns the scores of each set, by their keys in reports; None where there is none."""
     if not has_several(graph):
         return {f"{name}_accuracy": value for name, value in accuracies(logits, graph).items()}
     result = {}

@@ -28,7 +28,7 @@ struct SparseMatrix {
 // Rows become columns.
 SparseMatrix transposed(const SparseMatrix& matrix);
 
-// What stands for the sums of a layer's aggregation in an epoch (from 1), and for their gradient; both N x `width`.
+// A SumRule replaces the sums of a layer's aggregation in an epoch (from 1), and their gradient; both are N x `width`.
 struct SumRule {
     virtual ~SumRule() = default;
     // In place of `sum`, which the matrix has made of what was `read`.

@@ -1,4 +1,4 @@
-// Which calibrations are kept, which one is planned with, and what is said of them.
+// The tools keep calibrations, plan with one of them, and say so.
 #include "tests/tools/calibration_cache.hpp"
 
 namespace gnnplan::testing {

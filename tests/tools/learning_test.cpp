@@ -1,5 +1,5 @@
-// What a run learns, whatever the plan: accuracies of vertices with labels, the degrees that weigh edges, and the same
-// bits from the same seed.
+// A run learns the same whatever the plan: accuracies of vertices with labels, the degrees that weigh edges, and the
+// same bits from the same seed.
 #include "planner/io/checkpoint.hpp"
 #include "tests/support/test_files.hpp"
 #include "tests/tools/inference.hpp"

@@ -85,7 +85,7 @@ TEST_F(SeveralLabels, AreFoundInTheDataAndLearnt) {
     }
 }
 
-// Of two classes, vertices that have none are not ranked.
+// Where there are two classes, vertices without either are not ranked.
 TEST_F(SeveralLabels, TwoClassesAreRanked) {
     const std::string graph = folder / "graph.npz";
     ASSERT_EQ(gnnplan("graph generate planted --vertices 90 --nonzeros 400 --features 5 --classes 2 -o " + graph).code,

@@ -87,7 +87,7 @@ TEST(SweepAs, AGraphThatIsReadStandsBesideACard) {
     EXPECT_EQ(gnnplan("sweep --ranks 2 --machine cpu-node --vary graph=cora,nowhere.npz").code, 66);
 }
 
-// Of what nobody has published nothing is left in any plan.
+// Without extras, plans have nothing that no publication has.
 TEST(SweepAs, ExtrasCanBeLeftOut) {
     const Folder folder;
     const std::string problem = "plan --graph reddit --train-fraction 0.1 --ranks 4 --machine a6000x8 --top 1 ";
@@ -132,7 +132,7 @@ TEST(SweepAs, PrintedFiguresStandInTables) {
     EXPECT_THAT(text, ContainsRegex("printed +predicted/printed"));
     EXPECT_THAT(text, HasSubstr("printed: MG-GCN, Table 3"));
     EXPECT_THAT(text, ContainsRegex("Of 16 runs +1[0-9] fit or do not fit as printed"));
-    // Of another machine nothing is printed.
+    // Nothing was printed for another machine.
     EXPECT_THAT(gnnplan("sweep --as mg-gcn --machine h100x8").out, Not(HasSubstr("printed")));
     EXPECT_THAT(gnnplan("sweep --as mg-gcn --vary memory=40GiB --vary ranks=8").out, Not(HasSubstr("printed:")));
     const Folder folder;

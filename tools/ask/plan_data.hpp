@@ -1,4 +1,4 @@
-// Which data a plan was made for.
+// Plans name the data that they were made for.
 #pragma once
 
 #include "tools/ask/problem.hpp"

@@ -62,7 +62,8 @@ std::string source_of(const ProfileFingerprint& print, const calibrate::Nodes& n
     return source;
 }
 
-// What measurements do not tell: the rates and links of a machine of this kind, and what the device says of itself.
+// Returns a machine with all that measurements do not tell: the rates and links of a preset of this kind, and the
+// device's own facts.
 Machine base_machine(const kernels::Device& device) {
     Machine base = catalog::find_machine(device.memory().accelerator ? "h100x8" : "cpu-node");
     base.accelerators = device.memory().accelerator;

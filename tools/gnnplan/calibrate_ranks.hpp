@@ -1,4 +1,4 @@
-// What every rank of a calibration does: it measures, trains on drawn graphs, and fits a profile.
+// Every rank of a calibration does this: it measures, trains on drawn graphs, and fits a profile.
 #pragma once
 
 #include "kernels/backend.hpp"

@@ -43,7 +43,7 @@ std::string cards_text(const Machine& machine) {
                        cards.per_node == 1 ? "" : "s");
 }
 
-// What a rank has between nodes while all ranks of its node send.
+// Returns the bandwidth that a rank has between nodes while all ranks of its node send.
 double share_between_nodes(const Machine& machine) {
     const double alone = machine.inter_node.bytes_per_second;
     return machine.network_cards
@@ -108,7 +108,7 @@ std::string holds(const KeptCalibration& kept) {
     return fmt::format("busy: other programs took {:.0f} % of the cores", 100 * calibration->busy);
 }
 
-// What plans use where there is no calibration.
+// Plans use probes where there is no calibration.
 std::string probe_lines() {
     std::string lines;
     for (const KeptCalibration& probe : kept_probes()) {

@@ -25,7 +25,7 @@ struct PreparationFlags {
     bool generate = false;
 };
 
-// Which network, apart from its widths.
+// ModelFlags describe the network, apart from its widths.
 struct ModelFlags {
     std::string task = "train";
     std::string load;                    // "": by the task

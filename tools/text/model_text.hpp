@@ -10,7 +10,8 @@ namespace gnnplan::tools {
 // "sage max, residual with bias".
 std::string model_text(const ModelRecord& model);
 
-// What it is trained and judged by, where that is not a softmax: ", several labels a vertex ranked by ROC-AUC".
+// Says what the model is trained and judged by, where that is not a softmax: ", several labels a vertex ranked by
+// ROC-AUC".
 std::string loss_text(const ModelRecord& model);
 
 // A model's name as papers write it: "GCN", "GraphSAGE".

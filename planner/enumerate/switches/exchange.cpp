@@ -9,7 +9,7 @@
 namespace gnnplan::enumerate {
 namespace {
 
-// Which rows ranks share is counted, and found by ranks that have the whole graph.
+// Relaying rows needs counts of the rows that ranks share, and ranks that have the whole graph to find these rows.
 bool may_relay_rows(const Asked& asked, const Distribution& on) {
     return asked.counted && !asked.in_shares && on.sharing == Sharing::replicated &&
            relay_saves(on.grid, asked.ranks_per_node);

@@ -44,7 +44,7 @@ public:
         }
     }
     void parameter(TensorId id) const { step_.with_role(id, {Role::bias}), step_.shaped(id, 1, width_); }
-    // What each row is counted in once.
+    // The operand's layout has to count each row once.
     void rows() const {
         step_.dense(norm_.in.front());
         step_.require(step_.placed(norm_.in.front(), layout_r()) || step_.placed(norm_.in.front(), layout_c()),

@@ -48,7 +48,7 @@ SentRows RelayRows::passed_to(int rank, const PanelRelay::Passing& how) const {
     return passed;
 }
 
-// What comes straight from the ranks that hold the rows.
+// Returns the rows that come straight from the ranks that hold them.
 std::vector<PeerRows> RelayRows::straight_to(int rank) const {
     const std::optional<PanelRelay::Passing> passing = relay_.to(rank);
     std::vector<PeerRows> peers;

@@ -1,4 +1,4 @@
-// What the ranks of a product send each other where panels are relayed.
+// RelayRows has the messages between the ranks of a product that relays panels.
 #pragma once
 
 #include <gnnplan/ir/panel_relay.hpp>
@@ -23,7 +23,7 @@ public:
     // Both outlive the object.
     RelayRows(const Schedule& schedule, const SpmmStep& product);
 
-    // What a rank gets of each other rank, and gives to each; a rank may be listed twice.
+    // These are the rows that a rank gets from each other rank, and gives to each; a rank may be listed twice.
     std::vector<PeerRows> received(int rank) const;
     std::vector<PeerRows> sent(int rank) const;
     SentRows between(int from, int to) const;

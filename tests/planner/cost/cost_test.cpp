@@ -173,7 +173,8 @@ TEST(StepTime, RanksToCostHaveTheSlowest) {
     }
 }
 
-// What a rank exchanges over each level of links, where panels are relayed, are its messages to and from all others.
+// Where panels are relayed, the bytes of a rank over each level of links are those of its messages to and from all
+// others.
 TEST(StepTime, LevelsOfRelayedPanelsAreThoseOfTheirMessages) {
     const UniformStats graph(101, 700, true);
     const Machine machine = test::round_machine(4);

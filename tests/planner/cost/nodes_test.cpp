@@ -80,7 +80,7 @@ TEST(Nodes, AnExchangeAmongAllRanksOfANodeHasALinkOfItsOwn) {
     EXPECT_EQ(seconds_of(redistribution(), m), measured) << "what was measured takes precedence";
 }
 
-// What each rank and each node does in a step, counted message by message.
+// Returns the seconds of the slowest network card in a step, counted message by message.
 double slowest_card(const Schedule& s, const Step& step, const GraphStats& graph, const Machine& machine) {
     const auto nodes = static_cast<std::size_t>((s.grid.size() - 1) / machine.ranks_per_node + 1);
     std::vector<std::int64_t> left(nodes, 0), entered(nodes, 0);

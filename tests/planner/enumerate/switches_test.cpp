@@ -1,4 +1,4 @@
-// Which values of switches a search looks at, whose worth is said, and what is refused.
+// A search looks at some values of switches, says what they are worth, and refuses others.
 #include "planner/enumerate/switches.hpp"
 
 #include "planner/enumerate/grids.hpp"

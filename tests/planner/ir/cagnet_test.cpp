@@ -20,7 +20,7 @@ constexpr std::int64_t n = 576;
 constexpr std::int64_t f = 24;
 constexpr std::int64_t nnz = n * n;  // without zeros, so that blocks have as many nonzeros as they have places
 
-// What the busiest rank sends, or receives, in one step.
+// The busiest rank sends, or receives, so much in one step.
 struct Side {
     std::int64_t words = 0;
     std::int64_t messages = 0;

@@ -1,4 +1,4 @@
-// Which elementwise steps a dense product does itself.
+// A dense product does some elementwise steps itself.
 #include <gnnplan/ir/finishes.hpp>
 
 #include <gnnplan/ir/work.hpp>

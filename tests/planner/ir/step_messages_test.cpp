@@ -1,4 +1,4 @@
-// Who says what to whom, in every step of schedules of every scheme: the views of the same messages agree.
+// All views of the messages of a step agree, in every step of schedules of every scheme.
 #include "tests/planner/lower/full_configurations.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which dense products of a pass are rings, and that nothing else changes: each takes the place of two redistributions.
+// Some dense products of a pass become rings, each in place of two redistributions, and nothing else changes.
 #include "planner/enumerate/grids.hpp"
 #include "planner/enumerate/switches.hpp"
 #include "planner/lower/lower.hpp"

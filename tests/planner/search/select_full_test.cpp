@@ -68,7 +68,7 @@ TEST(SelectFull, ShowsTheFastestOfEveryGrid) {
     EXPECT_EQ(shown, expected);
 }
 
-// Which axis of the grid lies within nodes changes times alone: as many bytes are sent, and a rank needs as much
+// The choice of the axis that lies within nodes changes times alone: as many bytes are sent, and a rank needs as much
 // memory.
 TEST(SelectFull, RanksOfANodeDifferAlongTheAxisThatIsFaster) {
     Machine nodes = machine();

@@ -12,13 +12,13 @@ using Bytes = std::vector<std::byte>;
 
 constexpr int lent_to_each = 3;  // messages
 
-// Of another length for each message; the first may be empty.
+// Each message has another length; the first may be empty.
 Bytes lent_message(int round, int from, int to, int number) {
     return Bytes(static_cast<std::size_t>(100 * number + 7 * to),
                  static_cast<std::byte>(64 * round + 8 * from + number));
 }
 
-// What a rank lends to all others, and expects of them.
+// The messages that a rank lends to all others, and those that it expects of them.
 struct AllLend {
     std::vector<Bytes> own;
     std::vector<Send> sends;

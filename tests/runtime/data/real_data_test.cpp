@@ -131,7 +131,8 @@ RowsOfNodes rows_of_nodes(const GraphStats& counts, int ranks, int per_node) {
     return rows;
 }
 
-// What needed rows would save between nodes if they were relayed as panels are (docs/cost-model.md).
+// The test bounds how many bytes needed rows would save between nodes if they were relayed as panels are
+// (docs/cost-model.md).
 TEST_F(RealData, NodesNeedManyRowsOnSeveralRanks) {
     for (const char* path : {"snap/email-enron.txt.gz", "snap/soc-slashdot0902.txt.gz", "snap/ego-twitter.txt.gz"}) {
         SCOPED_TRACE(path);

@@ -131,7 +131,7 @@ public:
 
     float at(std::int64_t i, std::int64_t j) const { return product_[size(i, width_) + static_cast<std::size_t>(j)]; }
 
-    // Which of `columns`, counted from their begin, hold a nonzero in `rows`.
+    // Returns those of `columns`, counted from their begin, that hold a nonzero in `rows`.
     std::vector<std::int32_t> columns_met(Range rows, Range columns) const {
         std::vector<std::int32_t> met;
         for (std::int64_t j = columns.begin; j < columns.end; ++j) {

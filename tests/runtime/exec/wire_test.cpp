@@ -14,7 +14,7 @@ using gnnplan::testing::as_bf16;
 using testing::add;
 using testing::add_step;
 
-// Of twelve significant bits, four more than bfloat16 keeps, in odd and in even last places.
+// Returns a number of twelve significant bits, four more than bfloat16 keeps, whose last place there is odd or even.
 float long_element(std::int64_t i, std::int64_t j) {
     return static_cast<float>(2049 + (i * 37 + j * 11) % 2047) * ((i + j) % 2 == 0 ? 1.0F : -0x1p-9F);
 }

@@ -1,4 +1,4 @@
-// Who makes which rows, and how edges get there.
+// Edges get to the ranks that make their rows.
 #include "runtime/load/deal.hpp"
 #include "runtime/comm/counting.hpp"
 #include "runtime/comm/threads.hpp"

@@ -158,7 +158,7 @@ const std::vector<Grid>& grids_of_one_group() {
     return all;
 }
 
-// Who draws as many neighbours as there are trains on the whole graph.
+// If as many neighbours are drawn as there are, this is training on the whole graph.
 TEST_P(OnBatches, OfAllNeighboursEqualTrainingOnTheGraph) {
     for (const TinyGraph& graph : {gnnplan::testing::random_symmetric(41, 4, features, classes, 5),
                                    gnnplan::testing::random_directed(37, 4, features, classes, 6)}) {
@@ -380,7 +380,7 @@ TEST(Batches, AreRefusedWithAReason) {
                 HasSubstr("leave one of the two out"));
 }
 
-// Of sizes alone plans say what is expected, were edges spread evenly, as those of this graph are.
+// Plans from sizes alone predict the batches of a graph whose edges are spread evenly, as those of this graph are.
 TEST(Batches, AreEstimatedFromSizes) {
     const data::Dataset dataset =
         open(gnnplan::testing::random_directed(2'000, 10, features, classes, 5), models().front());

@@ -39,7 +39,7 @@ io::Document encode_range(const Sweep& sweep, const SweepPoint& point) {
                         time_factors(predicted, sweep.machine_of(point), sweep.problem.task));
 }
 
-// What the publication prints of the point, and the prediction of the same; null where it prints nothing.
+// Encodes the figure that the publication prints for the point, and its prediction; null where it prints none.
 io::Document encode_printed(const Sweep& sweep, const SweepPoint& point) {
     if (point.printed == catalog::nothing_printed) return {};
     const std::optional<double> predicted = predicted_as_printed(sweep, point);

@@ -253,7 +253,7 @@ def groups_of(model, weight_decay, decay):
 
 
 def scheduler_of(optimizer, schedule):
-    """What changes the learning rate, as gnnrun --lr-schedule says it."""
+    """Returns the scheduler that changes the learning rate as gnnrun --lr-schedule does."""
     kind, *numbers = schedule.split(":")
     of = torch.optim.lr_scheduler
     if kind == "warmup":

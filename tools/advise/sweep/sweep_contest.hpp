@@ -1,4 +1,4 @@
-// Which points of a sweep compete: the same problem on the same machine, computed in several ways.
+// Points of a sweep compete if they solve the same problem on the same machine in several ways.
 #pragma once
 
 #include "tools/advise/sweep/sweep.hpp"

@@ -152,7 +152,7 @@ Variable size_variable(const char* name, const char* example) {
             }};
 }
 
-// What a flag of a switch takes.
+// The variable of a switch takes the values that the switch's flag takes.
 Variable switch_variable(const SwitchWords& row) {
     std::vector<std::string> values;
     for (const FlagValue& value : row.pin.values) values.push_back(value.spelling);
@@ -164,7 +164,7 @@ Variable switch_variable(const SwitchWords& row) {
         }};
 }
 
-// Of the graph, the network and the machine.
+// These variables describe the problem: the graph, the network and the machine.
 std::vector<Variable> problem_variables() {
     return {{"ranks", "ranks", "2,4,8", "", read_count<max_ranks>,
              [](Question& q, const Setting& s) { q.shape.ranks = whole(s); }},
@@ -195,7 +195,7 @@ std::vector<Variable> problem_variables() {
              [](Question& q, const Setting& s) { q.search.memory_per_rank = whole(s); }}};
 }
 
-// Of how it is computed.
+// These variables choose how the problem is computed.
 std::vector<Variable> choice_variables() {
     std::vector<Variable> variables{
         name_variable("space", "full,paper", apply_space),

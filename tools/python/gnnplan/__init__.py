@@ -11,7 +11,7 @@ if typing.TYPE_CHECKING:
     from ._questions import calibrate, machines, sweep
     from ._run import Run, infer, train
 
-# What is used is loaded, and nothing else: neither NumPy, nor PyTorch, nor the compiled part.
+# Parts are loaded when they are used: neither NumPy, nor PyTorch, nor the compiled part is loaded before.
 _PARTS = {"_data": ["Data"], "_errors": ["DataError", "DoesNotFit", "Error", "MissingError", "UsageError"],
           "_plan": ["Orders", "Plan", "plan", "select_orders"], "_questions": ["calibrate", "machines", "sweep"], "_run": ["Run", "infer", "train"]}
 _WHERE = {name: part for part, names in _PARTS.items() for name in names}

@@ -4,7 +4,7 @@ import contextlib
 
 
 class Error(Exception):
-    """What went wrong. `code` is the exit code of the tools (64 usage, 65 data, 66 missing, ...)."""
+    """This says what went wrong. `code` is the exit code of the tools (64 usage, 65 data, 66 missing, ...)."""
 
     def __init__(self, code, message, where="", hint=""):
         super().__init__(message)

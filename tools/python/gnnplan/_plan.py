@@ -59,11 +59,11 @@ class Plan:
         return [] if self._ranking is None else self._ranking["ranked"]
 
     def sure(self):
-        """What is decided, what is not, and how long an epoch may take, in words; "" for a plan that was loaded."""
+        """Says in words what is decided, what is not, and how long an epoch may take; "" for a plan that was loaded."""
         return "" if self._ranking is None else self._ranking["sure"]["text"]
 
     def why(self):
-        """What each choice is worth: the alternatives of the plan."""
+        """Returns the alternatives of the plan, which say what each choice is worth."""
         return _tool.frame(self.document.get("alternatives", []))
 
     def steps(self):
@@ -123,7 +123,7 @@ def _asked(graph, model, ranks, options):
 
 
 def _found(search):
-    """What search(stop) returns. Ctrl-C ends the search, too."""
+    """Returns the result of search(stop). Ctrl-C ends the search, too."""
     stop = _core.Stop()
     found = call(lambda: search(stop), stop.tell)
     if found is None:

@@ -14,13 +14,13 @@ from ._options import words
 from ._wait import call
 
 
-# Of temporary files and folders that stand for a caller's things.
+# Messages name a caller's things in place of the temporary files and folders that stand for them.
 WORDS = {"given.safetensors": "weights", "weights.safetensors": "run.weights", "logits.npy": "run.logits",
          "checkpoints": "the checkpoint of an interruption"}
 
 
 class Run:
-    """What a run leaves: `report` with the keys of docs/plan-format.md, `weights` by name, `logits` where asked for."""
+    """A run leaves a `report` with the keys of docs/plan-format.md, `weights` by name, and `logits` where asked for."""
 
     def __init__(self, plan, report, notes, weights=None, logits=None, resume_from=None):
         self.plan, self.report, self.notes, self.weights, self.logits = plan, report, notes, weights, logits

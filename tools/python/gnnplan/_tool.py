@@ -22,7 +22,7 @@ def _program():
 
 
 def text(command, *arguments, plan=None, files=()):
-    """What `gnnplan COMMAND ...` prints. `plan` and then `files`, texts by name, are written to files, named first."""
+    """Returns what `gnnplan COMMAND ...` prints. `plan` and then `files`, texts by name, are written to files, named first."""
     texts = dict({} if plan is None else {"plan.json": plan.json}, **dict(files))
     with tempfile.TemporaryDirectory() as folder:
         names = [os.path.join(folder, name) for name in texts]

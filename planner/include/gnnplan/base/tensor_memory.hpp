@@ -1,4 +1,4 @@
-// Whose memory the tensors of a rank lie in.
+// TensorMemory describes the memory that the tensors of a rank lie in.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Which configurations a model can have at all, as searching and lowering both ask: why none, or nothing where it can.
+// These functions say why a model cannot have a configuration at all, or return nothing where it can. Searching and
+// lowering both ask them.
 #pragma once
 
 #include <gnnplan/ir/config.hpp>

@@ -1,4 +1,4 @@
-// Which choice of a configuration an alternative makes otherwise.
+// An alternative differs from the plan's configuration in one Choice.
 #pragma once
 
 #include <optional>

@@ -12,8 +12,8 @@
 
 namespace gnnplan {
 
-// Which operand the sparse matrix meets first in A^T H W: S multiplies by the sparse matrix first, D by the weights.
-// In the full space layer 1 has no input gradient: its backward letter is '-'.
+// A layer computes A^T H W in one of two orders: S multiplies by the sparse matrix first, D by the weights. In the full
+// space layer 1 has no input gradient: its backward letter is '-'.
 enum class Order : char { sparse_first = 'S', dense_first = 'D', none = '-' };
 
 using Orders = std::vector<Order>;

@@ -186,7 +186,7 @@ struct Calibration {
     std::optional<Link> reduce_scatter{};        // of the ring
     std::optional<Link> redistribution{};        // rows with gaps on one side
     std::optional<double> lent_panel_seconds{};  // of each that ranks as threads multiply where its owner has it
-    // Of profiles without `overlapping`: a product and messages over the longer of both; exposed share of the shorter.
+    // Two for profiles without `overlapping`: a product and messages over the longer of both; the shorter's share left.
     double overlap_slowdown = 1;
     double overlap_exposed = 0;
     double error_median = 0;  // relative, of predicted epochs, cross-validated

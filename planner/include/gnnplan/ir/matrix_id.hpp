@@ -1,4 +1,4 @@
-// Which matrix of a graph.
+// A MatrixId names one of the sparse matrices of a graph.
 #pragma once
 
 #include <tuple>

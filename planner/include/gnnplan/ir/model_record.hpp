@@ -11,7 +11,7 @@
 
 namespace gnnplan {
 
-// What every layer adds to its result beside what it aggregates.
+// Every layer may add a residual to its aggregation.
 enum class Residual : std::uint8_t {
     none,
     input,   // H, which it reads, mapped where the widths differ
@@ -32,7 +32,7 @@ enum class Norm : std::uint8_t {
     layer,  // of each row (Ba et al. 2016)
     batch,  // of each column, over all vertices (Ioffe & Szegedy 2015)
 };
-// Which of a layer's last operations it follows.
+// The norm follows one of a layer's last operations.
 enum class NormAfter : std::uint8_t { sum, activation, dropout };
 
 struct ModelRecord {
@@ -58,8 +58,8 @@ struct ModelRecord {
     int output_heads = 0;
     bool average_heads = false;
     std::optional<double> slope{};
-    // Of models that propagate: how often a layer aggregates, 0 for their default, and the share of what was read that
-    // each of these adds (Op::teleport).
+    // These belong to models that propagate: how often a layer aggregates, 0 for the model's default, and the share of
+    // its input that each aggregation adds (Op::teleport).
     int hops = 0;
     std::optional<double> teleport{};
     std::optional<double>

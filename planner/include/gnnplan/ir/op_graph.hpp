@@ -125,7 +125,8 @@ struct Op {
     // (1 - teleport) A^T H + teleport H^0, an initial residual (Chen et al. 2020, eq. 5).
     int hops = 1;
     double teleport = 0;
-    // Of linear: H (share W + (1 - share) I), an identity mapping (Chen et al. 2020, eq. 5), whose W is square.
+    // A linear operation with share < 1 computes H (share W + (1 - share) I), an identity mapping (Chen et al. 2020,
+    // eq. 5); its W is square.
     double share = 1;
     Heads heads = {};
     int shift = -1;                         // of a norm: the bias

@@ -26,11 +26,11 @@ bool by_nodes(const Operation& operation);
 
 class PanelRelay {
 public:
-    // Of a product that relays panels; both outlive the object.
+    // The product has to relay panels; both arguments outlive the object.
     PanelRelay(const Schedule& schedule, const SpmmStep& product);
 
-    // Who passes rows on to a rank: those of its pieces from stage `first` on, which the other came to `behind` stages
-    // before.
+    // The rank `from` passes rows on to another one: those of the other's pieces from stage `first` on, which it came
+    // to `behind` stages before.
     struct Passing {
         int from = 0;
         std::size_t behind = 0;

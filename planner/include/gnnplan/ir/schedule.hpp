@@ -17,7 +17,7 @@ namespace gnnplan {
 // evaluation runs when asked.
 enum class Phase : std::uint8_t { setup, epoch, evaluation };
 
-// Which part of an epoch a step belongs to.
+// A step belongs to one part of an epoch.
 enum class Pass : std::uint8_t {
     forward,
     keep,      // made just for the backward pass: masks, and operands of weight gradients in another layout

@@ -84,7 +84,7 @@ struct Tensor {
         const MatrixId of_graph(transposed, sample);
         return in_groups() ? groups_of(of_graph) : of_graph;
     }
-    // Of an adjacency: whether its nonzeros are dealt to the ranks along x as parts of a cut.
+    // Whether this is an adjacency whose nonzeros are dealt to the ranks along x as parts of a cut.
     bool cut() const { return role == Role::adjacency && layout.partial.contains(Axis::x); }
     // The matrix that the rank has nonzeros of.
     MatrixId matrix_on(const Grid& grid, int rank) const {

@@ -37,7 +37,7 @@ struct Message {
     }
 };
 
-// Who says what to whom in one step. `schedule`, `step` and `graph` outlive the object.
+// StepMessages has all messages between ranks in one step. `schedule`, `step` and `graph` outlive the object.
 class StepMessages {
 public:
     StepMessages(const Schedule& schedule, const Step& step, const GraphStats& graph);

@@ -140,7 +140,7 @@ class Batches:
         rank.graph = self.graph
 
     def _number(self, place):
-        """Which batch of the pool stands at a place of the walks through it."""
+        """Returns the batch of the pool that stands at a place of the walks through it."""
         count = len(self.pool.training)
         if self.round != place // count:
             self.round = place // count

@@ -75,7 +75,7 @@ class Data:
         return rows[:, columns[0]:columns[1]]
 
     def known(self):
-        """Which labels are known: one for each vertex, or one for each element of the logits."""
+        """Says which labels are known: one for each vertex, or one for each element of the logits."""
         return ~numpy.isnan(self.labels) if self.labels.ndim == 2 else self.labels >= 0
 
     def counted(self, which):

@@ -110,7 +110,7 @@ def until_other(which, choose):
 
 
 def has_others(start, column):
-    """Which rows have a nonzero that is no loop."""
+    """Says which rows have a nonzero that is no loop."""
     degree = numpy.diff(start)
     first = numpy.append(column, -1)[start[:-1]]
     return (degree > 1) | ((degree == 1) & (first != numpy.arange(len(degree))))

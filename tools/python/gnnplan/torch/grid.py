@@ -1,4 +1,4 @@
-"""Which block of a matrix a rank holds, by the rules of docs/plan-format.md.
+"""Each rank holds a block of a matrix, by the rules of docs/plan-format.md.
 
 A range is a pair (begin, end). Axes are letters, and a list of axes is a string such as "xzy".
 """

@@ -1,4 +1,4 @@
-"""What attention does head by head: of a wide matrix some columns are of each head."""
+"""Attention computes head by head: each head has some columns of a wide matrix."""
 
 import torch
 

@@ -107,7 +107,7 @@ class Graph:
         return row[inside], column[here][inside], weight[here][inside]
 
     def met(self, transposed, rows, columns):
-        """Which columns the nonzeros of some rows meet, counted from the first one on."""
+        """Returns the columns in which some rows have nonzeros, counted from the first one on."""
         key = transposed, rows, columns
         if key not in self._met:
             start, column, _ = self._sorted[transposed]

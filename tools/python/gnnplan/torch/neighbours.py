@@ -28,7 +28,7 @@ class Neighbours:
         self.target = target
 
     def drawn(self, seed, layer, fanout):
-        """Which edges a layer (from 0 on) draws, and how many each of them stands for."""
+        """Returns the edges that a layer (from 0 on) draws, and how many edges each of them stands for."""
         many = numpy.flatnonzero(self.degree > fanout)
         taken = numpy.repeat(self.degree <= fanout, self.degree)
         key = stream(seed, DRAWS, NEIGHBOUR_STREAM)

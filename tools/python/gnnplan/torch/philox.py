@@ -48,7 +48,7 @@ def glorot(seed, number, rows, columns):
 
 
 def kept(seed, epoch, layer, probability, rows, columns):
-    """Which elements dropout keeps: rows are their numbers, and columns a range."""
+    """Says which elements dropout keeps: `rows` are numbers of rows, and `columns` is a range."""
     first, last = columns[0] // 8, (columns[1] + 7) // 8
     draws = draws_at(stream(seed, DROPOUT, epoch, layer), numpy.asarray(rows)[:, None],
                      numpy.arange(first, last)[None, :])
@@ -56,7 +56,7 @@ def kept(seed, epoch, layer, probability, rows, columns):
 
 
 def kept_edges(seed, epoch, layer, probability, targets, sources, heads, all_heads):
-    """Which weights of edges dropout keeps, for a range of heads."""
+    """Says which weights of edges dropout keeps, for a range of heads."""
     groups = (all_heads + 7) // 8
     first, last = heads[0] // 8, (heads[1] + 7) // 8
     columns = sources.astype(numpy.int64)[:, None] * groups + numpy.arange(first, last)[None, :]

@@ -60,7 +60,7 @@ def pieces_of(grid, matrix, rank):
 
 
 def hand_of(grid, rank):
-    """Which blocks along x a rank is dealt."""
+    """Returns the range of blocks along x that a rank is dealt."""
     return balanced((0, grid.extent["x"]), grid.at(rank, "y"), grid.extent["y"])
 
 

@@ -33,7 +33,7 @@ def of_inference(inference, scores):
 
 
 def write(run, found, counted):
-    """What a task has found, with what all reports have."""
+    """Writes the report of a task: what it has found, and what all reports have."""
     plan, options = run.plan, run.options
     document = {
         "schema": SCHEMA, "plan": plan.path, "seed": options.seed, "ranks": plan.ranks,

@@ -1,4 +1,4 @@
-"""Who sends a rank the dense rows of its pieces: the rank that holds them, or one of its own node.
+"""A rank gets the dense rows of its pieces from the rank that holds them, or from one of its own node.
 
 With `relay` a neighbour on the node passes whole pieces on that it has got before; with
 `relayed_rows` each needed row comes from the nearest rank of the node that needs it, too.

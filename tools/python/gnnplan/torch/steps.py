@@ -1,4 +1,4 @@
-"""Which function runs a step, and which plans are refused."""
+"""Each kind of step is run by a function, and plans with other kinds are refused."""
 
 from . import dense, maps
 from .areas import rank_sum

@@ -35,7 +35,8 @@ struct RedistributeStep {
     // Whether a rank may take rows from another: in F, where each rank of a y-group has all columns, only from one that
     // is at its own place.
     bool may_take(const Schedule& schedule, int a, int b) const;
-    // Of numbers, but where columns over all ranks are for ranking them.
+    // Whether the rows may be sent in bfloat16: they hold numbers, and are not gathered into whole columns to rank them
+    // (ROC-AUC).
     bool can_narrow(const Schedule& schedule) const;
     void check(const StepCheck& step) const;
     std::vector<int> peers(const Schedule& schedule, int rank) const;
