@@ -1,5 +1,6 @@
-// Messages in bfloat16, of every scheme and of inferences with rings: bytes and memory are predicted as exactly as
-// without, losses move a little, and what is rounded is what a communicator rounds that is told when.
+// Messages in bfloat16, of every scheme, of inferences with rings and of clones that get sums: bytes and memory are
+// predicted as exactly as without, losses move a little, and what is rounded is what a communicator rounds that is told
+// when.
 #include "planner/lower/rules.hpp"
 #include "runtime/comm/forwarding.hpp"
 #include "runtime/comm/threads.hpp"
@@ -132,8 +133,9 @@ struct BothWires {
     BothWires(const search::Space& space, const Distribution& on, std::size_t turn)
         : BothWires(space, frame_in_turn(on, turn), choices_in_turn(space, on, turn)) {}
     std::string text() const {
-        return fmt::format("{} on {}, exchange {}{}", scheme_of(configuration), configuration.grid.text(),
-                           static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "");
+        return fmt::format("{} on {}, exchange {}{}{}", scheme_of(configuration), configuration.grid.text(),
+                           static_cast<int>(configuration.exchange), configuration.overlap ? ", overlap" : "",
+                           configuration.delay ? fmt::format(", delay {}", *configuration.delay) : "");
     }
     // Whether anything that is sent is rounded.
     bool differ() const {
@@ -233,16 +235,21 @@ TEST_P(RoundedWire, RoundsWhatLeavesARankAndNothingElse) {
     EXPECT_GT(compared, 0);
 }
 
-// Rings round all that they send, and make floats of all that they get.
+// Behind the setup, rings and sums of clones round all that they send, and make floats of all that they get, or add it
+// to some.
 void check_work(const Schedule& schedule) {
     const auto counts = numbered_counts(problem(), schedule);
     for (const Step& step : schedule.steps) {
-        if (kind_of(step.operation) != RingGemmStep::kind) continue;
+        const auto* sync = std::get_if<SyncRowsStep>(&step.operation);
+        if (step.phase == Phase::setup || (sync == nullptr && kind_of(step.operation) != RingGemmStep::kind)) continue;
+        const bool adds = sync != nullptr && sync->part == SyncPart::to_owners;
         for (int rank = 0; rank < schedule.grid.size(); ++rank) {
             const RankTraffic traffic = traffic_of(schedule, step, *counts, rank);
             const RankWork work = work_of(schedule, step, *counts, rank);
             EXPECT_EQ(work.narrowed_bytes, rounded_bytes(traffic.sent_bytes)) << step.name;
-            EXPECT_EQ(work.widened_bytes, rounded_bytes(traffic.received_bytes)) << step.name;
+            EXPECT_EQ(work.widened_bytes,
+                      adds ? added_bytes(traffic.received_bytes) : rounded_bytes(traffic.received_bytes))
+                << step.name;
         }
     }
 }
@@ -280,6 +287,60 @@ TEST_P(RoundedWire, RoundsTheTilesOfRings) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, RoundedWire, ::testing::Values(2, 3, 4, 6, 8),
                          [](const auto& instance) { return fmt::format("P{}", instance.param); });
+
+search::ConfigurationFrame frame_of_clones(const Distribution& on, int delay) {
+    search::ConfigurationFrame frame{on};
+    frame.switches.exchange = Exchange::rows;
+    frame.switches.parts = on.grid.x;
+    frame.switches.cut_rule = CutRule::libra;
+    frame.switches.clones = CloneLoss::owners, frame.switches.delay = delay;
+    return frame;
+}
+
+// What is in flight has half the bytes, in whole floats.
+void check_in_flight(const BothWires& wires) {
+    const auto counts = numbered_counts(problem(), wires.rounded);
+    for (int rank = 0; rank < wires.rounded.grid.size(); ++rank) {
+        for (std::size_t i = 0; i < wires.exact.tensors.size(); ++i) {
+            if (wires.exact.tensors[i].role != Role::in_flight) continue;
+            const auto id = static_cast<TensorId>(i);
+            const std::int64_t elements = elements_of(wires.exact, id, *counts, rank);
+            EXPECT_EQ(elements_of(wires.rounded, id, *counts, rank), (elements + 1) / 2);
+        }
+    }
+}
+
+// Clones that get sums at once, and late ones until all of them are of earlier epochs.
+TEST(RoundedSums, OfClonesAreThoseThatLeaveARankAndNothingElse) {
+    const exec::GraphCounts counts(problem().dataset().graph(), problem().dataset().subset());
+    for (const Grid& grid : {Grid{2, 1, 1}, Grid{3, 2, 1}, Grid{4, 1, 1}, Grid{2, 3, 1}}) {
+        for (const int delay : {0, 1, 2, 5}) {
+            SelectOptions options;
+            options.clones = CloneLoss::owners, options.delay = delay;
+            options.grid = grid, options.cut_rule = CutRule::libra;
+            const search::Space space =
+                search::make_space(problem().planner_problem(counts, grid.size()), test_machine(), options);
+            const Distribution& on = space.grids.front();
+            const auto all = search::all_choices(space, on, false);
+            for (std::size_t i = 0; i < all.size(); i += all.size() / 4 + 1) {
+                const BothWires wires(space, frame_of_clones(on, delay), all[i]);
+                SCOPED_TRACE(wires.text());
+                ASSERT_NO_THROW(validate(wires.rounded));
+                const int epochs = 3 * delay + 2;
+                const auto runs = run_schedule(problem(), wires.rounded, epochs);
+                const auto as_always = run_schedule(problem(), wires.exact, epochs);
+                EXPECT_NE(runs[0].epochs.back().weight, as_always[0].epochs.back().weight);
+                EXPECT_NEAR(runs[0].epochs.back().loss, as_always[0].epochs.back().loss, 0.02);
+                EXPECT_TRUE(bytes_as_predicted(wires.rounded, runs));
+                EXPECT_TRUE(peaks_as_predicted(runs));
+                check_in_flight(wires);
+                check_work(wires.rounded);
+                if (!wanted_device()) check_rounding(wires, epochs);
+                if (HasFailure()) return;
+            }
+        }
+    }
+}
 
 }  // namespace
 }  // namespace gnnplan::testing
