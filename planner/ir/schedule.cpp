@@ -80,7 +80,7 @@ std::int64_t stored_rows(const Schedule& schedule, TensorId adjacency, const Gra
 std::int64_t elements_of(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
     const Tensor& tensor = tensor_of(schedule, id);
     const Block block = block_of(schedule, id, rank);
-    if (tensor.role == Role::in_flight) return rows_in_flight(schedule, graph, rank) * block.columns.size();
+    if (tensor.role == Role::in_flight) return floats_in_flight(schedule, id, graph, rank);
     if (tensor.role == Role::summands)
         return stored_rows(schedule, *tensor.structure, graph, rank) * block.columns.size();
     if (tensor.role != Role::edges) return block.count();

@@ -1,5 +1,7 @@
 #include <gnnplan/ir/shared_clones.hpp>
 
+#include <algorithm>
+
 namespace gnnplan {
 
 CloneTurn turn_of(const Schedule& schedule) {
@@ -28,6 +30,20 @@ SharedClones shared_clones(const Schedule& schedule, const GraphStats& graph, in
     return shared;
 }
 
+namespace {
+
+// In what rows of a tensor are in flight; where steps differ, in the wider.
+Wire wire_in_flight(const Schedule& schedule, TensorId id) {
+    const auto travels_in = [&](Wire wire) {
+        return std::ranges::any_of(schedule.steps, [&](const Step& step) {
+            const auto* sync = std::get_if<SyncRowsStep>(&step.operation);
+            return sync != nullptr && sync->in_flight == id && wire_of(step.operation) == wire;
+        });
+    };
+    return travels_in(Wire::bfloat16) && !travels_in(Wire::fp32) ? Wire::bfloat16 : Wire::fp32;
+}
+
+// Rows that the rank sends and receives in one direction, of all bins.
 std::int64_t rows_in_flight(const Schedule& schedule, const GraphStats& graph, int rank) {
     std::int64_t rows = 0;
     for (int bin = 0; bin < bins_of(schedule.numbering.delay); ++bin) {
@@ -35,6 +51,14 @@ std::int64_t rows_in_flight(const Schedule& schedule, const GraphStats& graph, i
         rows += shared.of_others + shared.elsewhere;
     }
     return rows;
+}
+
+}  // namespace
+
+std::int64_t floats_in_flight(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank) {
+    const std::int64_t columns = block_of(schedule, id, rank).columns.size();
+    const std::int64_t elements = rows_in_flight(schedule, graph, rank) * columns;
+    return (wire_bytes(wire_in_flight(schedule, id), elements) + 3) / 4;
 }
 
 std::int64_t shared_clone_bytes(const Schedule& schedule, const GraphStats& graph, int rank) {

@@ -1,10 +1,12 @@
 // Reading guide: the stages of gnnplan/ir/steps/ring_gemm.hpp. Tiles are sent from where they are in `in`, and results
 // arrive where they belong in `out`, as whole rows of either. The pieces of a tile are staged: one for each other rank
 // of the y-group, which is a range of columns. W is multiplied in blocks: its rows by pieces of the operand, its
-// columns by pieces of the result.
+// columns by pieces of the result. Where messages are rounded, each of these places has a counterpart in bfloat16
+// (RingBuffers), from which a rank sends or into which it receives.
 #include "runtime/exec/handlers.hpp"
 
 #include "kernels/parallel.hpp"
+#include "runtime/exec/packed_rows.hpp"
 
 #include <gnnplan/ir/machine.hpp>
 #include <gnnplan/ir/ring_tiles.hpp>
@@ -14,6 +16,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace gnnplan::exec {
@@ -31,25 +34,19 @@ public:
           tiles_(ring_tiles(schedule_.grid)),
           first_row_(context.store.block(step.in).rows.begin),
           in_(context.store.matrix(step.in)),
-          out_(context.store.matrix(step.out)) {
-        std::byte* leaving = context.store.staging(context.step);
-        std::byte* arriving = leaving + context.store.send_staging_bytes(context.step);
-        for (int t = 0; t < 2; ++t) {
-            leaving_[index(t)] = leaving, arriving_[index(t)] = arriving;
-            leaving += aligned(step.leaving_bytes(schedule_, rank_, t));
-            arriving += aligned(step.arriving_bytes(schedule_, rank_, t));
-        }
-    }
+          out_(context.store.matrix(step.out)),
+          buffers_(step.buffers(schedule_, rank_)) {}
 
     // Exchanges are waited for in the order in which they begin: the first tile, the second tile, the first tile's
     // result, the third tile, and so on.
     void run() {
         fetch(0);
         for (int t = 0; t < tiles_; ++t) {
-            if (t > 1) wait();  // the result of tile t - 2 has left its buffer
-            wait();             // tile t is here
+            if (!rounds() && t > 1) wait();  // the result of tile t - 2 has left its buffer
+            wait();                          // tile t is here
             if (t + 1 < tiles_) fetch(t + 1);
             multiply(t);
+            if (rounds() && t > 0) wait();  // the result of tile t - 1 has left the only one
             send_result(t);
         }
         while (!under_way_.empty()) wait();
@@ -62,7 +59,21 @@ private:
         kernels::Matrix values;
     };
 
-    static std::size_t index(int t) { return static_cast<std::size_t>(t % 2); }
+    // A piece that has come, rounded, and where it belongs.
+    struct Arrived {
+        kernels::Dense<const kernels::Bf16> rounded;
+        kernels::Matrix place;
+    };
+    struct Exchange {
+        std::unique_ptr<comm::PendingExchange> pending;
+        std::vector<Arrived> arriving;  // none where floats travel
+    };
+
+    bool rounds() const { return step_.wire == Wire::bfloat16; }
+    std::byte* staged(std::int64_t begin) const { return context_.store.staging(context_.step) + begin; }
+    std::byte* tile_of(const std::array<std::int64_t, 2>& buffers, int t) const {
+        return staged(buffers[static_cast<std::size_t>(t % 2)]);
+    }
     int rank_at(int position) const { return schedule_.grid.neighbour(rank_, Axis::y, position); }
     Range columns_at(TensorId id, int position) const { return block_of(schedule_, id, rank_at(position)).columns; }
     // The rows of a tile in a local block.
@@ -79,11 +90,11 @@ private:
     }
 
     // The pieces of this rank's tile t, by the ranks of the group: its own in the rows of `local`, those of the others
-    // one after the other in `staged`.
-    std::vector<Piece> pieces(TensorId id, const kernels::Matrix& local, std::byte* staged, int t) const {
+    // one after the other in `tile`.
+    std::vector<Piece> pieces(TensorId id, const kernels::Matrix& local, std::byte* tile, int t) const {
         const Range rows = rows_of_tile(own_, t);
         std::vector<Piece> all;
-        auto* next = reinterpret_cast<float*>(staged);
+        auto* next = reinterpret_cast<float*>(tile);
         for (int position = 0; position < group_; ++position) {
             const Range columns = columns_at(id, position);
             if (position == own_) {
@@ -95,33 +106,52 @@ private:
         }
         return all;
     }
-    std::vector<Piece> operand(int t) const { return pieces(step_.in, in_, arriving_[index(t)], t); }
-    std::vector<Piece> result(int t) const { return pieces(step_.out, out_, leaving_[index(t)], t); }
+    std::vector<Piece> operand(int t) const { return pieces(step_.in, in_, tile_of(buffers_.multiplied, t), t); }
+    std::vector<Piece> result(int t) const { return pieces(step_.out, out_, tile_of(buffers_.made, t), t); }
 
     void fetch(int t) { exchange_pieces(operand(t), in_, t, true); }
     void send_result(int t) { exchange_pieces(result(t), out_, t, false); }
 
+    // The bytes in which rows travel: their own, or those of bfloat16 at `next`, which moves behind them.
+    std::span<std::byte> travelling(const kernels::Matrix& rows, std::byte*& next) const {
+        if (!rounds()) return bytes_in(rows);
+        const auto bytes = static_cast<std::size_t>(wire_bytes(step_.wire, rows.rows * rows.columns));
+        return {std::exchange(next, next + bytes), bytes};
+    }
+    std::span<std::byte> to_send(const kernels::Matrix& rows, std::byte*& next) const {
+        const std::span<std::byte> bytes = travelling(rows, next);
+        if (rounds() && !bytes.empty())
+            context_.kernels.narrow(rows, packed_rows<kernels::Bf16>(bytes.data(), rows.rows, rows.columns));
+        return bytes;
+    }
+
     // Gets the pieces of its own tile and sends its columns of the others' tiles (`to_staging`), or the other way
     // round. In the d-th message a rank sends to the one that is d further along the ring.
-    void exchange_pieces(const std::vector<Piece>& staged, const kernels::Matrix& local, int t, bool to_staging) {
+    void exchange_pieces(const std::vector<Piece>& tile, const kernels::Matrix& local, int t, bool to_staging) {
         std::vector<comm::Send> sends;
         std::vector<comm::Receive> receives;
+        std::vector<Arrived> arriving;
+        std::byte* leave = staged(to_staging ? buffers_.pieces_sent : buffers_.results_sent);
+        std::byte* arrive = staged(to_staging ? buffers_.tile_received : buffers_.pieces_received);
         for (int d = 1; d < group_; ++d) {
             const int next = (own_ + d) % group_, previous = (own_ + group_ - d) % group_;
-            const auto of_tile = [&](int position) {
-                return bytes_in(staged[static_cast<std::size_t>(position)].values);
-            };
-            const auto of_block = [&](int position) { return bytes_in(rows_of(local, rows_of_tile(position, t))); };
-            const std::span<std::byte> sent = to_staging ? of_block(next) : of_tile(next);
-            const std::span<std::byte> received = to_staging ? of_tile(previous) : of_block(previous);
+            const auto of_tile = [&](int position) { return tile[static_cast<std::size_t>(position)].values; };
+            const auto of_block = [&](int position) { return rows_of(local, rows_of_tile(position, t)); };
+            const auto sent = to_send(to_staging ? of_block(next) : of_tile(next), leave);
+            const kernels::Matrix place = to_staging ? of_tile(previous) : of_block(previous);
+            const std::span<std::byte> received = travelling(place, arrive);
             if (!sent.empty()) sends.push_back({rank_at(next), sent});
-            if (!received.empty()) receives.push_back({rank_at(previous), received});
+            if (received.empty()) continue;
+            receives.push_back({rank_at(previous), received});
+            const auto rounded = packed_rows<const kernels::Bf16>(received.data(), place.rows, place.columns);
+            if (rounds()) arriving.push_back({rounded, place});
         }
-        under_way_.push_back(context_.world.start_exchange(sends, receives));
+        under_way_.push_back({context_.world.start_exchange(sends, receives), std::move(arriving)});
     }
 
     void wait() {
-        under_way_.front()->wait();
+        under_way_.front().pending->wait();
+        for (const Arrived& piece : under_way_.front().arriving) context_.kernels.widen(piece.rounded, piece.place);
         under_way_.pop_front();
     }
 
@@ -138,7 +168,7 @@ private:
             const Range some = balanced_block({0, rows}, i, portions);
             for (const Piece& piece : to) multiply(from, rows_of(piece.values, some), piece.columns, some);
             if (!looks) continue;
-            for (const auto& exchange : under_way_) exchange->progress();
+            for (const Exchange& exchange : under_way_) exchange.pending->progress();
         }
     }
 
@@ -165,8 +195,8 @@ private:
     int tiles_;
     std::int64_t first_row_;
     kernels::Matrix in_, out_;
-    std::array<std::byte*, 2> leaving_{}, arriving_{};  // tiles take turns
-    std::deque<std::unique_ptr<comm::PendingExchange>> under_way_;
+    RingBuffers buffers_;
+    std::deque<Exchange> under_way_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "runtime/exec/handlers.hpp"
+#include "runtime/exec/packed_rows.hpp"
 
 #include <gnnplan/ir/shared_clones.hpp>
 
@@ -25,30 +26,32 @@ public:
     }
 
 private:
+    // In which rows lie packed, as they travel.
     struct Buffers {
-        float* sent;
-        float* received;
+        std::byte* sent;
+        std::byte* received;
     };
     // In the memory of what is in flight, or staged.
     Buffers buffers(std::int64_t sent) const {
-        float* first = nullptr;
-        if (!later_) {
-            first = reinterpret_cast<float*>(context_.store.staging(context_.step));
-            const std::int64_t staged = context_.store.send_staging_bytes(context_.step);
-            return {first, first + staged / static_cast<std::int64_t>(sizeof(float))};
-        }
-        first = context_.store.data<float>(*step_.in_flight) + bin_.in_flight * rows_.columns;
-        return {first, first + sent * rows_.columns};
+        std::byte* const staging = context_.store.staging(context_.step);
+        if (!later_) return {staging, staging + context_.store.send_staging_bytes(context_.step)};
+        std::byte* const first = context_.store.bytes(*step_.in_flight) + bytes_of_rows(bin_.in_flight);
+        return {first, first + bytes_of_rows(sent)};
     }
 
-    kernels::Matrix packed(float* data, std::int64_t rows) const { return {data, rows, rows_.columns, rows_.columns}; }
+    bool rounds() const { return step_.wire == Wire::bfloat16; }
+    std::int64_t bytes_of_rows(std::int64_t rows) const { return wire_bytes(step_.wire, rows * rows_.columns); }
+    template <class T>
+    kernels::Dense<T> packed(std::byte* begin, std::int64_t rows) const {
+        return packed_rows<T>(begin, rows, rows_.columns);
+    }
 
     // Sends `sent` rows, of a list's range, which lie packed, and gets rows likewise: now or later.
     void exchange(const Buffers& buffers, const std::vector<CloneRange>& to, Range sent,
                   const std::vector<CloneRange>& from, Range received) const {
-        const auto bytes = [&](float* data, Range rows, Range of) {
-            return std::span(reinterpret_cast<std::byte*>(data + (rows.begin - of.begin) * rows_.columns),
-                             static_cast<std::size_t>(rows.size() * rows_.columns) * sizeof(float));
+        const auto bytes = [&](std::byte* begin, Range rows, Range of) {
+            return std::span(begin + bytes_of_rows(rows.begin - of.begin),
+                             static_cast<std::size_t>(bytes_of_rows(rows.size())));
         };
         std::vector<comm::Send> sends;
         std::vector<comm::Receive> receives;
@@ -62,8 +65,7 @@ private:
     void add_to_owners() const {
         const Buffers at = buffers(bin_.sent_to_owners());
         if (later_ && turn_.owners_know) receive_sums(at);
-        pack(clones_.of_others(), bin_.of_others, at.sent);
-        if (later_) take_loops_off(at.sent);
+        later_ ? pack_without_loops(at.sent) : pack(clones_.of_others(), bin_.of_others, at.sent);
         exchange(at, bin_.owners, bin_.of_others, bin_.others, bin_.elsewhere);
         if (!later_) receive_sums(at);
     }
@@ -77,35 +79,48 @@ private:
         if (!later_) receive_whole_sums(at);
     }
 
-    void pack(const CloneList& list, Range of, float* to) const {
-        context_.kernels.gather_rows(rows_, list.rows(of), packed(to, of.size()));
+    void pack(const CloneList& list, Range of, std::byte* to) const {
+        if (rounds())
+            context_.kernels.gather_rows_narrow(rows_, list.rows(of), packed<kernels::Bf16>(to, of.size()));
+        else
+            context_.kernels.gather_rows(rows_, list.rows(of), packed<float>(to, of.size()));
     }
 
-    // Every clone has the self loop, and the owner's is the one that counts.
-    void take_loops_off(float* sent) const {
+    // Every clone has the self loop, and the owner's is the one that counts. What is rounded is what is left without.
+    void pack_without_loops(std::byte* to) const {
         const Range of = bin_.of_others;
+        std::byte* const staging = context_.store.staging(context_.step);
+        std::byte* const behind = staging + bytes_of(DType::f32, of.size() * rows_.columns);
+        const kernels::Matrix loops = packed<float>(staging, of.size());
+        const kernels::Matrix sums = packed<float>(rounds() ? behind : to, of.size());
         const kernels::Matrix own = context_.store.matrix(*step_.own);
-        const kernels::Matrix loops =
-            packed(reinterpret_cast<float*>(context_.store.staging(context_.step)), of.size());
+        context_.kernels.gather_rows(rows_, clones_.of_others().rows(of), sums);
         context_.kernels.gather_rows(own, clones_.of_others().rows(of), loops);
         context_.kernels.scale_rows(nullptr, clones_.of_others().loop(of), of.size(), loops);
-        context_.kernels.add(loops, packed(sent, of.size()));
+        context_.kernels.add(loops, sums);
+        if (rounds()) context_.kernels.narrow(sums, packed<kernels::Bf16>(to, of.size()));
+    }
+
+    // Adds rows that have come to some of a list.
+    void add(std::byte* received, const CloneList& list, Range of) const {
+        if (rounds())
+            context_.kernels.add_rows_widened(packed<const kernels::Bf16>(received, of.size()), list.rows(of), 0,
+                                              rows_);
+        else
+            context_.kernels.add_rows(packed<const float>(received, of.size()), list.rows(of), 0, rows_);
     }
 
     // Group after group, whatever came first.
     void receive_sums(const Buffers& at) const {
         if (later_) context_.background->finish(context_.step);
-        for (const CloneRange& peer : bin_.others) {
-            float* const from = at.received + (peer.rows.begin - bin_.elsewhere.begin) * rows_.columns;
-            context_.kernels.add_rows(packed(from, peer.rows.size()), clones_.elsewhere().rows(peer.rows), 0, rows_);
-        }
+        for (const CloneRange& peer : bin_.others)
+            add(at.received + bytes_of_rows(peer.rows.begin - bin_.elsewhere.begin), clones_.elsewhere(), peer.rows);
     }
     void receive_whole_sums(const Buffers& at) const {
         if (later_) context_.background->finish(context_.step);
         const Range of = bin_.of_others;
-        const std::int32_t* const index = clones_.of_others().rows(of);
-        context_.kernels.scale_rows(index, nullptr, of.size(), rows_);
-        context_.kernels.add_rows(packed(at.received, of.size()), index, 0, rows_);
+        context_.kernels.scale_rows(clones_.of_others().rows(of), nullptr, of.size(), rows_);
+        add(at.received, clones_.of_others(), of);
     }
 
     // Clones of other bins, and those of this one whose sum is of their group's edges alone.

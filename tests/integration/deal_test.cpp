@@ -173,8 +173,8 @@ TEST(Deal, TableOneIsTwoRedistributionsOrARing) {
                 EXPECT_EQ(tile, 4 * n * width / (p * m * m)) << "as in the table";
             }
             for (int t = 0; t < tiles; ++t) {
-                EXPECT_EQ(ring.arriving_bytes(schedule, rank, t), tile * (m - 1) / m) << grid.text();
-                EXPECT_EQ(ring.leaving_bytes(schedule, rank, t), tile * (m - 1) / m);
+                EXPECT_EQ(4 * ring.arriving(schedule, rank, t), tile * (m - 1) / m) << grid.text();
+                EXPECT_EQ(4 * ring.leaving(schedule, rank, t), tile * (m - 1) / m);
             }
             const Staging staging = staging_of(schedule, step, graph, rank);
             EXPECT_EQ(staging.receive_bytes, 2 * tile * (m - 1) / m) << "two tiles";

@@ -54,25 +54,32 @@ const Step* epoch_step_from(const Schedule& schedule, std::size_t i) {
     return i < schedule.steps.size() ? &schedule.steps[i] : nullptr;
 }
 
+// Runs the steps of an epoch, or of a pass.
+std::vector<measure::StepSample> run_steps(exec::Executor& executor, const exec::PassSettings& settings,
+                                           const StepAhead& ahead, const exec::Executor::Observer& behind) {
+    const Schedule& schedule = executor.schedule();
+    if (ahead) ahead(epoch_step_from(schedule, 0));
+    return executor.run(Phase::epoch, settings, [&](const Step& step, const exec::Executor& e) {
+        if (behind) behind(step, e);
+        if (ahead) ahead(epoch_step_from(schedule, static_cast<std::size_t>(&step - schedule.steps.data()) + 1));
+    });
+}
+
 RankEpoch run_epoch(const TestProblem& problem, exec::Executor& executor, std::uint32_t epoch, const StepAhead& ahead) {
     RankEpoch kept;
     const Parameters initial = initial_parameters(problem.serial(), run_seed);
     for (auto* values : {&kept.weight_gradient, &kept.weight}) values->resize(initial.weight.size());
     for (auto* values : {&kept.bias_gradient, &kept.bias}) values->resize(initial.bias.size());
     const exec::PassSettings settings = pass_settings(problem, epoch, true);
-    const Schedule& schedule = executor.schedule();
-    if (ahead) ahead(epoch_step_from(schedule, 0));
-    kept.steps = executor.run(Phase::epoch, settings, [&](const Step& step, const exec::Executor& e) {
-        keep_update(step, e, kept);
-        if (ahead) ahead(epoch_step_from(schedule, static_cast<std::size_t>(&step - schedule.steps.data()) + 1));
-    });
+    kept.steps = run_steps(executor, settings, ahead,
+                           [&](const Step& step, const exec::Executor& e) { keep_update(step, e, kept); });
     kept.loss = executor.loss_sum() * settings.inverse_training_count;
     return kept;
 }
 
-void infer(const TestProblem& problem, exec::Executor& executor, RankRun& run) {
+void infer(const TestProblem& problem, exec::Executor& executor, const StepAhead& ahead, RankRun& run) {
     RankEpoch& pass = run.epochs.emplace_back();
-    pass.steps = executor.run(Phase::epoch, pass_settings(problem, 0, false));
+    pass.steps = run_steps(executor, pass_settings(problem, 0, false), ahead, {});
     const Tensor& output = tensor_of(executor.schedule(), *executor.schedule().output);
     run.outputs = executor.values(output.name);
     const Range rows = executor.block(output.name).rows;
@@ -128,7 +135,7 @@ RankRun run_rank(const TestProblem& problem, const Schedule& schedule, int epoch
     executor.fill(problem.dataset());
     run.setup = executor.run(Phase::setup, pass_settings(problem, 0, true));
     if (schedule.output) {
-        infer(problem, executor, run);
+        infer(problem, executor, ahead, run);
     } else {
         for (int epoch = 1; epoch <= epochs; ++epoch) {
             run.epochs.push_back(run_epoch(problem, executor, static_cast<std::uint32_t>(epoch), ahead));

@@ -154,6 +154,32 @@ TEST_F(Inference, IsTheSameWithRings) {
     }
 }
 
+// Behind slow links tiles are rounded where that is allowed: outputs move a little, and bytes are those of the plan.
+TEST_F(Inference, MovesALittleWithRingsThatRound) {
+    auto profile = gnnplan("machines show cpu-node --json").json();
+    profile["name"] = "a cluster", profile["intra_node"]["bytes_per_second"] = 1e7;
+    const std::string machine = folder / "machine.json";
+    std::ofstream(machine) << profile.dump();
+    const std::string model = "--model gcn --bias --layers 3";
+    train(model);
+    const std::vector<float> trained = read_npy(folder / "trained.npy");
+    for (const std::string grid : {"--ranks 2 --grid 1x2", "--ranks 4 --grid 2x2 --exchange rows"}) {
+        const std::string slow = model + " --ring on --ranks-per-node 4 --machine " + machine + " " + grid;
+        EXPECT_TRUE(near(embeddings(slow), trained)) << grid;
+        const std::vector<float> rounded = embeddings(slow + " --wire bf16");
+        EXPECT_FALSE(near(rounded, trained)) << grid;
+        EXPECT_TRUE(near(rounded, trained, 0.03F)) << grid;
+        int rings = 0;
+        const auto plan = nlohmann::json::parse(read_text(folder / "infer.json"));
+        for (const auto& step : plan["candidates"][0]["schedule"]["steps"]) {
+            if (step["kind"] != "ring_gemm") continue;
+            EXPECT_EQ(step.value("wire", "fp32"), "bf16");
+            ++rings;
+        }
+        EXPECT_GT(rings, 0) << grid;
+    }
+}
+
 // Blocks come in pieces, of needed rows or of all, on their way one at a time or several: what is computed stays the
 // same.
 TEST_F(Inference, IsTheSameWithinSmallBuffers) {

@@ -55,12 +55,13 @@ protected:
     }
 };
 
-inline ::testing::AssertionResult near(const std::vector<float>& a, const std::vector<float>& b) {
+inline ::testing::AssertionResult near(const std::vector<float>& a, const std::vector<float>& b,
+                                       float relative = 1e-5F) {
     if (a.size() != b.size() || a.empty()) return ::testing::AssertionFailure() << a.size() << " and " << b.size();
     float largest = 0, apart = 0;
     for (std::size_t i = 0; i < a.size(); ++i)
         largest = std::max(largest, std::abs(b[i])), apart = std::max(apart, std::abs(a[i] - b[i]));
-    if (apart <= 1e-5F * largest) return ::testing::AssertionSuccess();
+    if (apart <= relative * largest) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << apart << " apart of " << largest;
 }
 

@@ -9,14 +9,36 @@
 
 namespace gnnplan {
 
+namespace {
+
+// Rows that are sent are packed, and those that arrive are added, or put in place.
+RankWork exchange_work(const SyncRowsStep& step, const SharedClones& shared, std::int64_t columns) {
+    const bool to_owners = step.part == SyncPart::to_owners, rounds = step.wire == Wire::bfloat16;
+    const std::int64_t sent = columns * (to_owners ? shared.of_others : shared.elsewhere);
+    const std::int64_t received = columns * (to_owners ? shared.elsewhere : shared.of_others);
+    RankWork work;
+    if (rounds) {
+        work.narrowed_bytes = rounded_bytes(wire_bytes(step.wire, sent));
+        const std::int64_t arrived = wire_bytes(step.wire, received);
+        work.widened_bytes = to_owners ? added_bytes(arrived) : rounded_bytes(arrived);
+    } else {
+        work.streamed_bytes = 4 * (2 * sent + (to_owners ? 3 : 2) * received);
+    }
+    // Self loops are taken off floats, which are packed before they are rounded.
+    if (step.own) work.streamed_bytes += 4 * (rounds ? 6 : 4) * sent;
+    return work;
+}
+
+}  // namespace
+
 void SyncRowsStep::check(const StepCheck& step) const {
     step.dense(rows), step.with_role(rows, {Role::transient, Role::cached}), step.in_layout(rows, layout_c());
     const bool of_clones = of_groups(step.schedule(), step.at(rows).space) && shares_clones(step.schedule());
     step.require(of_clones, "its rows are not those of clones that get sums of each other's");
     const bool later = shares_later(step.schedule());
     step.require(later || part != SyncPart::adjoint, "without a delay nothing is left to scale");
-    const bool sends = part != SyncPart::adjoint;
-    step.require(in_flight.has_value() == (later && sends), "rows are in flight just where they are used later");
+    step.require(in_flight.has_value() == (later && sends()), "rows are in flight just where they are used later");
+    step.require(sends() || wire == Wire::fp32, "what is not sent is not rounded");
     step.require(own.has_value() == (later && part == SyncPart::to_owners), "owners need what a late product has read");
     if (own) step.typed(*own, DType::f32), step.same_shape(*own, rows), step.in_layout(*own, layout_c());
     if (!in_flight) return;
@@ -25,7 +47,7 @@ void SyncRowsStep::check(const StepCheck& step) const {
 }
 
 std::vector<int> SyncRowsStep::peers(const Schedule& schedule, int rank) const {
-    return part == SyncPart::adjoint ? std::vector<int>{} : peers_along(schedule.grid, Axis::x, rank);
+    return sends() ? peers_along(schedule.grid, Axis::x, rank) : std::vector<int>{};
 }
 
 // Owners that have heard of nobody yet send nothing.
@@ -35,14 +57,17 @@ Message SyncRowsStep::between(const Schedule& schedule, const GraphStats& graph,
     std::int64_t count = 0;
     if (part == SyncPart::to_owners) count = graph.shared_clones(sender, receiver, turn.bin);
     if (part == SyncPart::to_clones && turn.owners_know) count = graph.shared_clones(receiver, sender, turn.bin);
-    return one_message(from, to, 4 * count * block_of(schedule, rows, from).columns.size());
+    return one_message(from, to, wire_bytes(wire, count * block_of(schedule, rows, from).columns.size()));
 }
 
-// All rows that are sent and received at once; with a delay these have a place, and what is taken off them is staged.
+// All rows that are sent and received at once; with a delay these have a place, and what is taken off them is staged,
+// beside the floats of which the rows are made if they are rounded.
 Staging SyncRowsStep::staging(const Schedule& schedule, const GraphStats& graph, int rank) const {
     Staging staging;
-    if (part == SyncPart::adjoint || (in_background() && !own)) return staging;
-    const std::int64_t row_bytes = 4 * block_of(schedule, rows, rank).columns.size();
+    if (!sends() || (in_background() && !own)) return staging;
+    const std::int64_t columns = block_of(schedule, rows, rank).columns.size();
+    const std::int64_t floats = 4 * (wire == Wire::bfloat16 ? 2 : 1) * columns;
+    const std::int64_t row_bytes = in_background() ? floats : wire_bytes(wire, columns);
     for (int bin = 0; bin < bins_of(schedule.numbering.delay); ++bin) {
         const SharedClones shared = shared_clones(schedule, graph, rank, bin);
         const bool to_owners = part == SyncPart::to_owners;
@@ -54,21 +79,17 @@ Staging SyncRowsStep::staging(const Schedule& schedule, const GraphStats& graph,
     return staging;
 }
 
-// Rows that are sent are packed; those that arrive are added, or put in place; with a delay clones of all other bins
-// are scaled.
+// With a delay, clones of all other bins are scaled.
 RankWork SyncRowsStep::work(const Schedule& schedule, const GraphStats& graph, int rank) const {
-    const std::int64_t row_bytes = 4 * block_of(schedule, rows, rank).columns.size();
+    const std::int64_t columns = block_of(schedule, rows, rank).columns.size();
     const int bin = turn_of(schedule).bin;
-    const SharedClones shared = shared_clones(schedule, graph, rank, bin);
     RankWork work;
-    if (part == SyncPart::to_owners)
-        work.streamed_bytes = row_bytes * ((own ? 6 : 2) * shared.of_others + 3 * shared.elsewhere);
-    if (part == SyncPart::to_clones) work.streamed_bytes = row_bytes * (2 * shared.elsewhere + 2 * shared.of_others);
+    if (sends()) work = exchange_work(*this, shared_clones(schedule, graph, rank, bin), columns);
     if (!shares_later(schedule) || part == SyncPart::to_owners) return work;
     for (int other = 0; other < bins_of(schedule.numbering.delay); ++other) {
         if (other == bin) continue;
         const SharedClones scaled = shared_clones(schedule, graph, rank, other);
-        work.streamed_bytes += 2 * row_bytes * (scaled.of_others + scaled.owned);
+        work.streamed_bytes += 8 * columns * (scaled.of_others + scaled.owned);
     }
     return work;
 }

@@ -73,7 +73,7 @@ TEST(StepTime, OverlapHidesTheShorterOfTheTwo) {
 TEST(StepTime, RingIsAPipelineOfTiles) {
     const CostedRanks all{{0, 1, 2, 3}, {}};
     const UniformStats graph(400, 400, true);
-    const auto seconds = [&](double latency, double bytes_per_second) {
+    const auto seconds = [&](double latency, double bytes_per_second, Wire wire = Wire::fp32) {
         Machine m = test::round_machine(4);
         m.intra_node = {latency, bytes_per_second};
         const Schedule s{{1, 4, 1},
@@ -81,7 +81,7 @@ TEST(StepTime, RingIsAPipelineOfTiles) {
                          {{"H", Role::transient, DType::f32, 400, 8, layout_c()},
                           {"W", Role::weight, DType::f32, 8, 12, layout_replicated()},
                           {"Z", Role::transient, DType::f32, 400, 12, layout_c()}},
-                         {{"step", Phase::epoch, RingGemmStep{0, 1, 2}}}};
+                         {{"step", Phase::epoch, RingGemmStep{0, 1, 2, wire}}}};
         return step_seconds(s, s.steps[0], graph, m, all);
     };
     const double compute = 2.0 * 100 * 8 * 12 / test::round_machine(4).gemm_flops_per_second;
@@ -93,6 +93,10 @@ TEST(StepTime, RingIsAPipelineOfTiles) {
         EXPECT_NEAR(seconds(0, rate), pipeline(bytes / rate), 1e-9 / rate * bytes);
     const double messages = 3 * 8 * 2;
     EXPECT_NEAR(seconds(1e-3, 1e15), pipeline(messages * 1e-3), 1e-9);
+    // In bfloat16 half the bytes travel; a rank makes those of floats, and floats of as many, 6 bytes an element each.
+    const double rounding = 2 * 6 * bytes / 4 / test::round_machine(4).memory_bytes_per_second;
+    EXPECT_NEAR(seconds(0, 1e3, Wire::bfloat16), bytes / 2 / 1e3 + (compute + rounding) / 8, 1e-9);
+    EXPECT_NEAR(seconds(0, 1e15, Wire::bfloat16), compute + rounding, 1e-9);
 }
 
 // The gradient of maxima reads two operands: it is a sum of twice the width, and two messages for each of its one.

@@ -45,7 +45,12 @@ void on_every_grid(const std::function<void(const Schedule&, const GraphStats&)>
         const UniformStats graph(sizes.rows, sizes.rows, false);
         for (int x = 1; x <= 4; ++x) {
             for (const int y : {2, 3, 4, 5, 7, 9}) {
-                for (int z = 1; z <= 2; ++z) check(schedule_of({x, y, z}, sizes), graph);
+                for (int z = 1; z <= 2; ++z) {
+                    Schedule schedule = schedule_of({x, y, z}, sizes);
+                    check(schedule, graph);
+                    set_wire(schedule, Wire::bfloat16);
+                    check(schedule, graph);
+                }
                 if (::testing::Test::HasFailure()) return;  // the first failure says enough
             }
         }
@@ -74,7 +79,9 @@ TEST(RingGemm, SendsAMessageForEveryTile) {
         const auto& step = std::get<RingGemmStep>(s.steps[0].operation);
         for (const Message& message : messages_of(s, s.steps[0], graph)) {
             std::int64_t bytes = 0, count = 0;
-            const auto add = [&](std::int64_t elements) { bytes += 4 * elements, count += elements > 0 ? 1 : 0; };
+            const auto add = [&](std::int64_t elements) {
+                bytes += wire_bytes(step.wire, elements), count += elements > 0 ? 1 : 0;
+            };
             for (int t = 0; t < ring_tiles(s.grid); ++t) {
                 add(step.tile(s, message.to, t).size() * block_of(s, 0, message.from).columns.size());
                 add(step.tile(s, message.from, t).size() * block_of(s, 4, message.to).columns.size());
@@ -97,7 +104,8 @@ TEST(RingGemm, TilesAreTheRowsInLayoutR) {
                 const Range tile = step.tile(s, rank, t);
                 EXPECT_EQ(tile.begin, next);
                 next = tile.end;
-                EXPECT_LE(step.arriving_bytes(s, rank, t), step.arriving_bytes(s, rank, t % 2));
+                EXPECT_LE(step.arriving(s, rank, t), step.arriving(s, rank, t % 2));
+                EXPECT_LE(step.leaving(s, rank, t), step.leaving(s, rank, t % 2));
             }
             EXPECT_EQ(next, rows.end);
             flops += work_of(s, s.steps[0], graph, rank).dense_flops;
@@ -112,16 +120,32 @@ TEST(RingGemm, TakesLessMemoryThanWholeRows) {
     const UniformStats graph(6'400, 6'400, false);
     for (int y = 2; y <= 16; ++y) {
         for (const std::int64_t width : {16, 128}) {
-            const Schedule s = schedule_of({2, y, 1}, {6'400, width, 128});
-            const auto tensor = [&](TensorId id) { return block_bytes(s, id, 0); };
-            const auto staged = [&](std::size_t step) {
-                const Staging staging = staging_of(s, s.steps[step], graph, 0);
-                return staging.send_bytes + staging.receive_bytes;
-            };
-            const std::int64_t whole =
-                std::max({tensor(0) + tensor(1) + staged(1), tensor(1) + tensor(3), tensor(3) + tensor(4) + staged(3)});
-            EXPECT_LT(tensor(0) + tensor(4) + staged(0), whole) << y << " ranks, from " << width << " columns";
+            for (const Wire wire : {Wire::fp32, Wire::bfloat16}) {
+                Schedule s = schedule_of({2, y, 1}, {6'400, width, 128});
+                set_wire(s, wire);
+                const auto tensor = [&](TensorId id) { return block_bytes(s, id, 0); };
+                const auto staged = [&](std::size_t step) {
+                    const Staging staging = staging_of(s, s.steps[step], graph, 0);
+                    return staging.send_bytes + staging.receive_bytes;
+                };
+                const std::int64_t whole = std::max(
+                    {tensor(0) + tensor(1) + staged(1), tensor(1) + tensor(3), tensor(3) + tensor(4) + staged(3)});
+                EXPECT_LT(tensor(0) + tensor(4) + staged(0), whole) << y << " ranks, from " << width << " columns";
+            }
         }
+    }
+}
+
+// Where blocks are equal, and buffers whole cache lines: two tiles of floats have the place of one, and of two of
+// bfloat16.
+TEST(RingGemm, StagesAsMuchWhetherItRoundsOrNot) {
+    const UniformStats graph(8'192, 8'192, false);
+    for (const int y : {2, 4, 8, 16}) {
+        Schedule s = schedule_of({2, y, 1}, {8'192, 64, 128});
+        const Staging exact = staging_of(s, s.steps[0], graph, 0);
+        set_wire(s, Wire::bfloat16);
+        const Staging rounded = staging_of(s, s.steps[0], graph, 0);
+        EXPECT_EQ(rounded.send_bytes + rounded.receive_bytes, exact.send_bytes + exact.receive_bytes) << y << " ranks";
     }
 }
 

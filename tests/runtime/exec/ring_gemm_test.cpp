@@ -1,5 +1,7 @@
-// Ring GEMM on small integers, so that sums are exact in any order.
+// Ring GEMM on integers, so that sums are exact in any order; where messages are rounded, the operand's have more bits
+// than travel.
 #include "tests/runtime/exec/harness.hpp"
+#include "tests/support/rounding.hpp"
 
 #include <fmt/format.h>
 
@@ -8,26 +10,42 @@
 namespace gnnplan::exec {
 namespace {
 
+using gnnplan::testing::as_bf16;
 using testing::add;
 using testing::add_step;
 
 float left(std::int64_t i, std::int64_t j) { return static_cast<float>((i + 2 * j) % 5 - 2); }
 float right(std::int64_t i, std::int64_t j) { return static_cast<float>((2 * i + j) % 3 - 1); }
 
+// Of twelve significant bits.
+float long_left(std::int64_t i, std::int64_t j) { return static_cast<float>(2049 + (i * 37 + j * 11) % 2047); }
+
 struct Sizes {
     std::int64_t rows, in, out;
 };
 
+// The rank of the y-group of `rank` that multiplies a row.
+int multiplies(const Schedule& schedule, int rank, std::int64_t row) {
+    for (int position = 0; position < schedule.grid.y; ++position) {
+        const int other = schedule.grid.neighbour(rank, Axis::y, position);
+        const Range rows = split_block(schedule.tensors[0].rows, layout_r().rows, schedule.grid, other);
+        if (rows.begin <= row && row < rows.end) return other;
+    }
+    return -1;
+}
+
+bool within(Range range, std::int64_t i) { return range.begin <= i && i < range.end; }
+
 class RingGemm : public ::testing::TestWithParam<int> {
 protected:
-    static Schedule schedule_of(const Grid& grid, const Sizes& sizes) {
+    static Schedule schedule_of(const Grid& grid, const Sizes& sizes, Wire wire = Wire::fp32) {
         Schedule schedule;
         schedule.grid = grid;
         add(schedule, "H.C", Role::transient, DType::f32, sizes.rows, sizes.in, layout_c());
         add(schedule, "W", Role::weight, DType::f32, sizes.in, sizes.out, layout_replicated());
         add(schedule, "Z.C", Role::transient, DType::f32, sizes.rows, sizes.out, layout_c());
         add(schedule, "other.C", Role::features, DType::f32, sizes.rows, sizes.in, layout_c());  // lives all the time
-        add_step(schedule, "ring", RingGemmStep{0, 1, 2});
+        add_step(schedule, "ring", RingGemmStep{0, 1, 2, wire});
         return schedule;
     }
 
@@ -54,6 +72,36 @@ protected:
             if (HasFailure()) return;
         }
     }
+
+    // What others have of a row is rounded where it is multiplied, and so is the sum where another has made it.
+    void check_rounded(const Sizes& sizes) const {
+        const data::Graph graph = testing::ring_graph(sizes.rows);
+        for (const Grid& grid : testing::all_grids_of(GetParam())) {
+            if (grid.y == 1) continue;
+            SCOPED_TRACE(fmt::format("{} {}x{} to {}", grid.text(), sizes.rows, sizes.in, sizes.out));
+            const Schedule schedule = schedule_of(grid, sizes, Wire::bfloat16), exact = schedule_of(grid, sizes);
+            comm::run_ranks(GetParam(), [&](comm::Communicator& comm) {
+                testing::Rank rank(schedule, graph, comm);
+                rank.fill(0, long_left), rank.fill(1, right), rank.fill(3, left);
+                for (int again = 0; again < 2; ++again) {
+                    rank.run(0);
+                    rank.expect_predicted_bytes(0);
+                    rank.expect(2, [&](auto i, auto j) {
+                        const int maker = multiplies(schedule, comm.rank(), i);
+                        const Range own = block_of(schedule, 0, maker).columns;
+                        float sum = 0;
+                        for (std::int64_t k = 0; k < sizes.in; ++k)
+                            sum += (within(own, k) ? long_left(i, k) : as_bf16(long_left(i, k))) * right(k, j);
+                        return maker == comm.rank() ? sum : as_bf16(sum);
+                    });
+                    rank.expect(0, long_left), rank.expect(1, right), rank.expect(3, left);
+                }
+                EXPECT_EQ(2 * traffic_of(schedule, schedule.steps[0], *rank.counts, comm.rank()).sent_bytes,
+                          traffic_of(exact, exact.steps[0], *rank.counts, comm.rank()).sent_bytes);
+            });
+            if (HasFailure()) return;
+        }
+    }
 };
 
 TEST_P(RingGemm, IsTheProductWhateverTheSizes) {
@@ -67,6 +115,15 @@ TEST_P(RingGemm, IsTheProductWhateverTheSizes) {
 TEST_P(RingGemm, IsTheProductOfLargerMatrices) {
     check({150, 100, 90});
     check({97, 130, 75});
+}
+
+TEST_P(RingGemm, RoundsWhatLeavesARankAndNothingElse) {
+    for (const std::int64_t rows : {1, 7, 19, 40}) {
+        for (const auto& [in, out] : {std::pair<std::int64_t, std::int64_t>{1, 5}, {3, 1}, {6, 6}, {11, 16}, {8, 2}})
+            check_rounded({rows, in, out});
+    }
+    check_rounded({150, 100, 90});
+    check_rounded({97, 130, 75});
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, RingGemm, ::testing::Values(2, 3, 4, 6, 8));

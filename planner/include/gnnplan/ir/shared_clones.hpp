@@ -36,8 +36,9 @@ struct SharedClones {
 };
 SharedClones shared_clones(const Schedule& schedule, const GraphStats& graph, int rank, int bin);
 
-// Rows that the rank sends and receives in one direction, of all bins: those of a tensor in flight.
-std::int64_t rows_in_flight(const Schedule& schedule, const GraphStats& graph, int rank);
+// The floats in whose memory a tensor in flight has the rows that the rank sends and receives in one direction, of all
+// bins: elements of bfloat16 lie there two for one.
+std::int64_t floats_in_flight(const Schedule& schedule, TensorId id, const GraphStats& graph, int rank);
 
 // A rank keeps the rows of these clones (4 bytes each). With a delay, it also keeps the rows of owned vertices, by how
 // much each sum over a group's edges alone is scaled, and how much of it is the self loop.
