@@ -297,7 +297,7 @@ search::ConfigurationFrame frame_of_clones(const Distribution& on, int delay) {
     return frame;
 }
 
-// What is in flight has half the bytes, in whole floats.
+// Values in flight have half the bytes, in whole floats.
 void check_in_flight(const BothWires& wires) {
     const auto counts = numbered_counts(problem(), wires.rounded);
     for (int rank = 0; rank < wires.rounded.grid.size(); ++rank) {

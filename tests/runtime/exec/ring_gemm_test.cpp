@@ -17,7 +17,7 @@ using testing::add_step;
 float left(std::int64_t i, std::int64_t j) { return static_cast<float>((i + 2 * j) % 5 - 2); }
 float right(std::int64_t i, std::int64_t j) { return static_cast<float>((2 * i + j) % 3 - 1); }
 
-// Of twelve significant bits.
+// The values have twelve significant bits.
 float long_left(std::int64_t i, std::int64_t j) { return static_cast<float>(2049 + (i * 37 + j * 11) % 2047); }
 
 struct Sizes {
@@ -73,7 +73,7 @@ protected:
         }
     }
 
-    // What others have of a row is rounded where it is multiplied, and so is the sum where another has made it.
+    // Parts of a row that others have are rounded where it is multiplied, and so is the sum where another has made it.
     void check_rounded(const Sizes& sizes) const {
         const data::Graph graph = testing::ring_graph(sizes.rows);
         for (const Grid& grid : testing::all_grids_of(GetParam())) {

@@ -12,7 +12,7 @@ namespace gnnplan {
 // of floats take turns: the t-th lies in buffer t % 2 of its kind, and these are one where messages are rounded.
 struct RingBuffers {
     std::array<std::int64_t, 2> made{}, multiplied{};  // results of tiles, and tiles, of floats
-    // What is rounded: results that leave and pieces of others' tiles, then tiles and pieces of results that arrive.
+    // These are rounded: results that leave and pieces of others' tiles, then tiles and pieces of results that arrive.
     std::int64_t results_sent = 0, pieces_sent = 0, tile_received = 0, pieces_received = 0;
     std::int64_t send_bytes = 0, receive_bytes = 0;
 };
