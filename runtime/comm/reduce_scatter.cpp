@@ -48,7 +48,7 @@ void pass(Communicator& world, int to, std::span<const float> sent, int from, st
     for (std::size_t at = 0; at < all; at += turn) {
         coming->wait();
         coming = at + turn < all ? start(at + turn) : nullptr;
-        take(place(at), at);
+        if (const auto come = place(at); !come.empty()) take(come, at);
     }
 }
 

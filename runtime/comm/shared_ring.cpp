@@ -110,7 +110,9 @@ bool RingReceive::step() {
     // The next message's bytes may lie where this one has no part.
     if (done() || stored.empty()) return false;
     if (lanes_.load(std::memory_order_relaxed) == 0) {
-        if (first_ != nullptr && first_->lanes_.load(std::memory_order_relaxed) == 0) return false;
+        // One look decides: the first lane may become known at any time, and the bytes may be the next message's.
+        const std::size_t used = first_ != nullptr ? first_->lanes_.load(std::memory_order_relaxed) : 1;
+        if (lane_ >= used) return false;
         Announcement announcement{};
         std::memcpy(&announcement, stored.data(), sizeof announcement);
         ring_.emptied(SharedRing::line);

@@ -11,18 +11,7 @@ namespace gnnplan::comm {
 
 class ThreadGroup::ThreadLoan : public Loan {
 public:
-    ThreadLoan(ThreadGroup& group, int rank, std::span<const Send> sends, std::span<const Receive> receives)
-        : group_(group), rank_(rank) {
-        const std::lock_guard lock(group_.world_->mutex_);
-        for (const Send& send : sends) show(send);
-        for (const int borrower : borrowers_) group_.signal(borrower).notify_all();
-        std::map<int, std::size_t> received;  // by sender
-        for (const Receive& receive : receives) {
-            check_other(receive.peer);
-            borrowed_.push_back({receive.peer, received[receive.peer]++, receive.bytes.size()});
-            lenders_.insert(receive.peer);
-        }
-    }
+    ThreadLoan(ThreadGroup& group, int rank) : group_(group), rank_(rank) {}
     ThreadLoan(const ThreadLoan&) = delete;
     ThreadLoan& operator=(const ThreadLoan&) = delete;
     // Messages that nobody has taken yet are withdrawn.
@@ -36,6 +25,18 @@ public:
             group_.signal(rank_).wait(lock, [&] { return lent.state != Lent::State::taken; });
             lent = {};
         }
+    }
+
+    void begin(std::span<const Send> sends, std::span<const Receive> receives) {
+        std::map<int, std::size_t> received;  // by sender
+        for (const Receive& receive : receives) {
+            check_other(receive.peer);
+            borrowed_.push_back({receive.peer, received[receive.peer]++, receive.bytes.size()});
+            lenders_.insert(receive.peer);
+        }
+        const std::lock_guard lock(group_.world_->mutex_);
+        for (const Send& send : sends) show(send);
+        for (const int borrower : borrowers_) group_.signal(borrower).notify_all();
     }
 
     std::span<const std::byte> received(std::size_t i) override {
@@ -75,9 +76,9 @@ private:
         check_other(send.peer);
         Lent& lent = group_.lent(rank_, send.peer);
         ensure(lent.state == Lent::State::nothing || borrowers_.contains(send.peer), "two loans at a time");
-        lent.state = Lent::State::shown;
-        lent.messages.push_back(send.bytes);
         borrowers_.insert(send.peer);
+        lent.messages.push_back(send.bytes);
+        lent.state = Lent::State::shown;
         group_.carried_by(rank_).sent(checked_cast<std::int64_t>(send.bytes.size()));
     }
     // The messages of a rank to this one, when they are there.
@@ -112,7 +113,9 @@ private:
 };
 
 std::unique_ptr<Loan> ThreadGroup::lend(int rank, std::span<const Send> sends, std::span<const Receive> receives) {
-    return std::make_unique<ThreadLoan>(*this, rank, sends, receives);
+    auto loan = std::make_unique<ThreadLoan>(*this, rank);
+    loan->begin(sends, receives);  // where that fails, the object withdraws what it has shown
+    return loan;
 }
 
 }  // namespace gnnplan::comm

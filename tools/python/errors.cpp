@@ -25,12 +25,25 @@ const pid_t& importing_process() {
     return process;
 }
 
+// False says no to a flag, which is no more than to leave it out. An option with a value has none for False, and one
+// that there is not is refused later.
+bool leaves_out(const CLI::App& app, const std::string& argument) {
+    constexpr std::string_view no = "=false";
+    if (!argument.starts_with("--") || !argument.ends_with(no)) return false;
+    const std::string name = argument.substr(0, argument.size() - no.size());
+    const CLI::Option* option = app.get_option_no_throw(name);
+    if (option == nullptr) return false;
+    if (option->get_items_expected_min() == 0) return true;
+    throw Error(ErrorCode::usage, name + " takes a value, not False", name, "leave it out, or say None");
+}
+
 }  // namespace
 
 void parse(CLI::App& app, const Arguments& arguments) {
     app.set_help_flag();
     std::vector<const char*> words{"gnnplan"};
-    for (const std::string& argument : arguments) words.push_back(argument.c_str());
+    for (const std::string& argument : arguments)
+        if (!leaves_out(app, argument)) words.push_back(argument.c_str());
     const auto end = tools::parse(app, static_cast<int>(words.size()), words.data());
     if (end) throw Error(ErrorCode::usage, end->error);
 }

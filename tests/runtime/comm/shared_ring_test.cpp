@@ -101,7 +101,7 @@ TEST_F(Ring, StepsDoNothingWithoutRoomOrBytes) {
 // Two ranks with three rings for each direction. The teams of their threads need not have a thread for each lane.
 class Lanes : public testing::Test {
 protected:
-    static constexpr std::size_t capacity = 4096, lanes = 3;
+    static constexpr std::size_t capacity = 256 << 10, lanes = 3;
 
     Lanes() : memory_(2 * lanes * SharedRing::bytes(capacity) / sizeof(Line)) {
         for (std::size_t i = 0; i < 2 * lanes; ++i) SharedRing::initialise(ring(i));
@@ -142,6 +142,26 @@ TEST_F(Lanes, CarryTheirPartsOfLongMessages) {
             EXPECT_TRUE(arrived == there && returned == back) << length << " bytes, " << threads << " threads";
         }
     }
+}
+
+// A sender may be ahead: parts of its next message lie in lanes that the one that is received has not.
+TEST_F(Lanes, TheNextMessageIsNotTakenForThisOne) {
+    const std::vector<std::size_t> lengths{200'000, 1 << 20, 140'000, 1'300'000};
+    constexpr int rounds = 100;
+    std::thread other([&] {
+        const Bytes none;
+        for (int round = 0; round < rounds; ++round) {
+            for (const std::size_t length : lengths) {
+                Bytes arrived(length);
+                EXPECT_EQ(exchange(1, 3, none, one_row(std::span(arrived))), length);
+                EXPECT_TRUE(arrived == counted(length)) << length << " bytes, round " << round;
+            }
+        }
+    });
+    Bytes none;
+    for (int round = 0; round < rounds; ++round)
+        for (const std::size_t length : lengths) exchange(0, 3, counted(length), one_row(std::span(none)));
+    other.join();
 }
 
 TEST_F(Lanes, AMessageOfAnotherLengthIsThrownAway) {
