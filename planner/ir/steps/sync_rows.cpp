@@ -25,7 +25,7 @@ RankWork exchange_work(const SyncRowsStep& step, const SharedClones& shared, std
         work.streamed_bytes = 4 * (2 * sent + (to_owners ? 3 : 2) * received);
     }
     // Self loops are taken off floats, which are packed before they are rounded.
-    if (step.own) work.streamed_bytes += 4 * (rounds ? 6 : 4) * sent;
+    if (step.own) work.streamed_bytes += sent * (rounds ? 24 : 16);
     return work;
 }
 
@@ -66,7 +66,7 @@ Staging SyncRowsStep::staging(const Schedule& schedule, const GraphStats& graph,
     Staging staging;
     if (!sends() || (in_background() && !own)) return staging;
     const std::int64_t columns = block_of(schedule, rows, rank).columns.size();
-    const std::int64_t floats = 4 * (wire == Wire::bfloat16 ? 2 : 1) * columns;
+    const std::int64_t floats = columns * (wire == Wire::bfloat16 ? 8 : 4);
     const std::int64_t row_bytes = in_background() ? floats : wire_bytes(wire, columns);
     for (int bin = 0; bin < bins_of(schedule.numbering.delay); ++bin) {
         const SharedClones shared = shared_clones(schedule, graph, rank, bin);

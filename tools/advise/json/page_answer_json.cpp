@@ -35,7 +35,7 @@ std::string racer_name(const Configuration& configuration, const Choice& choice)
     const std::string orders = configuration.backward.empty() ? format_orders_cell(text(configuration.forward))
                                                               : format_orders_cell(text(configuration.forward)) + " " +
                                                                     format_orders_cell(text(configuration.backward));
-    const std::string name = fmt::format("{} {} {}", scheme_of(configuration), configuration.grid.text(), orders);
+    std::string name = fmt::format("{} {} {}", scheme_of(configuration), configuration.grid.text(), orders);
     if (choice.key != "baseline") return name;
     return (choice.value == "pyg" ? "PyG's default: " : "DGL's default: ") + name;
 }
