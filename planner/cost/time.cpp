@@ -84,7 +84,7 @@ struct RankStep {
 
     const Calibration* calibration() const { return machine.calibration ? &*machine.calibration : nullptr; }
     const Link* measured_link() const;
-    const double* lent_panel_seconds() const;
+    std::optional<double> lent_panel_seconds() const;
     double communication(const RankLevels& traffic, double node_seconds) const;
     std::int64_t nonzeros(const SpmmStep& spmm) const;
     double calibrated_product(const SpmmStep& spmm, std::int64_t nonzeros) const;
@@ -107,13 +107,12 @@ const Link* RankStep::measured_link() const {
 }
 
 // A message costs so much where ranks lend each other panels, as ranks of one node do that are threads of a process
-// (Communicator::lend); null where messages are copied.
-const double* RankStep::lent_panel_seconds() const {
+// (Communicator::lend); unset where messages are copied.
+std::optional<double> RankStep::lent_panel_seconds() const {
     const SpmmStep* spmm = product_of(step.operation);
     const bool lends = spmm != nullptr && spmm->exchange == Exchange::panels && spmm->wire == Wire::fp32 &&
                        schedule.grid.size() <= machine.ranks_per_node;
-    const bool measured = calibration() != nullptr && calibration()->lent_panel_seconds.has_value();
-    return lends && measured ? &*calibration()->lent_panel_seconds : nullptr;
+    return lends && calibration() != nullptr ? calibration()->lent_panel_seconds : std::nullopt;
 }
 
 // Seconds of messages within a node of a redistribution that nobody has measured. A message to the only peer takes what
@@ -127,7 +126,7 @@ double redistribution_seconds(const LevelTraffic& traffic, const Machine& machin
 
 // The node's cards take at least `node_seconds` for what goes to other nodes and comes from them.
 double RankStep::communication(const RankLevels& traffic, double node_seconds) const {
-    if (const double* seconds = lent_panel_seconds())
+    if (const std::optional<double> seconds = lent_panel_seconds())
         return *seconds * static_cast<double>(traffic[within_node].received_messages);
     const Link* measured = measured_link();
     const bool exchange = collective_of(schedule, step.operation, rank) == Collective::redistribution;
@@ -226,8 +225,7 @@ double busy_seconds(const RankStep& on_rank, const Computing& compute, double co
         return overlapped(compute, communication, ring_tiles(grid), false, rates);
     if (in_background(on_rank.step.operation)) return compute.seconds + exposed_share(rates) * communication;
     const SpmmStep* spmm = product_of(on_rank.step.operation);
-    if (spmm == nullptr || !spmm->overlap || on_rank.lent_panel_seconds() != nullptr)
-        return compute.seconds + communication;
+    if (spmm == nullptr || !spmm->overlap || on_rank.lent_panel_seconds()) return compute.seconds + communication;
     const Tensor& matrix = tensor_of(on_rank.schedule, spmm->matrix);
     return overlapped(compute, communication, piece_count(grid, matrix, on_rank.rank), !gathers_matrix(grid, matrix),
                       rates);

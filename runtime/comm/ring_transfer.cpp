@@ -18,7 +18,7 @@ std::size_t lanes_for(std::size_t bytes, std::size_t most) {
 }  // namespace
 
 RingTransfer::RingTransfer(const OwnMessage& own, std::size_t bytes)
-    : stores_(stores_for(bytes)), bytes_(bytes), own_(1, OwnCopy(own, stores_)) {}
+    : stores_(stores_for(bytes)), bytes_(bytes), own_{OwnCopy(own, stores_)} {}
 
 void RingTransfer::send(std::span<SharedRing> rings, const ConstRows& rows) {
     const std::size_t lanes = lanes_for(rows.bytes(), rings.size());

@@ -4,6 +4,7 @@
 #include "runtime/comm/messages.hpp"
 #include "runtime/comm/shared_ring.hpp"
 
+#include <array>
 #include <atomic>
 #include <deque>
 #include <functional>
@@ -57,7 +58,7 @@ private:
 
     Stores stores_;
     std::size_t bytes_;
-    std::deque<OwnCopy> own_;
+    std::array<OwnCopy, 1> own_;
     std::deque<RingSend> out_;
     std::deque<RingReceive> in_;  // their places do not change
     std::vector<const RingReceive*> firsts_;

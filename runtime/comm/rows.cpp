@@ -17,7 +17,6 @@ constexpr std::size_t streamed_from = 16 << 20;    // bytes
 constexpr std::size_t prefetched_bytes = 4096;     // of rows, ahead of the one that is copied
 constexpr std::size_t line = 64;                   // bytes
 constexpr std::int64_t thread_portion = 64 << 10;  // bytes that a thread copies at a time, about
-constexpr std::int64_t floats = 4;                 // bytes
 
 // How far ahead to prefetch in rows with gaps, which the hardware does not foresee; 0 where it does.
 std::size_t prefetch_distance(const RowCursor<const std::byte>& from) {
@@ -108,7 +107,8 @@ void copy_rows(const ConstRows& from, const MutableRows& to, Stores stores) {
     const auto all = static_cast<std::int64_t>(from.bytes());
     const auto row = static_cast<std::int64_t>(to.contiguous() ? from.row_bytes : to.row_bytes);
     const std::int64_t portion = row >= thread_portion || row == 0 ? thread_portion : thread_portion / row * row;
-    kernels::parallel_chunks(all, portion, all / floats, [&](std::int64_t first, std::int64_t last) {
+    const auto work = static_cast<std::int64_t>(from.bytes() / sizeof(float));
+    kernels::parallel_chunks(all, portion, work, [&](std::int64_t first, std::int64_t last) {
         RowCursor<const std::byte> source(from, static_cast<std::size_t>(first));
         RowCursor<std::byte> target(to, static_cast<std::size_t>(first));
         copy_rows(source, target, static_cast<std::size_t>(last - first), stores);

@@ -1,5 +1,7 @@
 #include "runtime/comm/shared_ring.hpp"
 
+#include <gnnplan/base/range.hpp>
+
 #include <array>
 #include <cstring>
 #include <new>
@@ -18,17 +20,15 @@ struct Announcement {
 };
 static_assert(sizeof(Announcement) <= SharedRing::line);
 
-std::size_t begin_of_part(std::size_t message_bytes, Lane lane) { return message_bytes / lane.of * lane.number; }
-
-std::size_t bytes_of_part(std::size_t message_bytes, Lane lane) {
-    const bool last = lane.number + 1 == lane.of;
-    return (last ? message_bytes : begin_of_part(message_bytes, {lane.number + 1, lane.of})) -
-           begin_of_part(message_bytes, lane);
+// The bytes of a message that go over a lane.
+Range part_of(std::size_t message_bytes, Lane lane) {
+    return balanced_block({0, static_cast<std::int64_t>(message_bytes)}, static_cast<std::int64_t>(lane.number),
+                          static_cast<std::int64_t>(lane.of));
 }
 
 template <class Byte>
 RowCursor<Byte> at_part(const Rows<Byte>& rows, Lane lane) {
-    const std::size_t begin = begin_of_part(rows.bytes(), lane);
+    const auto begin = static_cast<std::size_t>(part_of(rows.bytes(), lane).begin);
     return begin == 0 ? RowCursor<Byte>(rows) : RowCursor<Byte>(rows, begin);
 }
 
@@ -72,7 +72,7 @@ RingSend::RingSend(SharedRing& ring, const ConstRows& rows, Lane lane)
       rows_(at_part(rows, lane)),
       message_bytes_(rows.bytes()),
       lanes_(lane.of),
-      left_(bytes_of_part(message_bytes_, lane)) {}
+      left_(static_cast<std::size_t>(part_of(message_bytes_, lane).size())) {}
 
 bool RingSend::step() {
     std::span<std::byte> room = ring_.room();
@@ -118,7 +118,7 @@ bool RingReceive::step() {
         ring_.emptied(SharedRing::line);
         const Lane lane{lane_, static_cast<std::size_t>(announcement.lanes)};
         sent_ = static_cast<std::size_t>(announcement.bytes);
-        left_ = bytes_of_part(sent_, lane);
+        left_ = static_cast<std::size_t>(part_of(sent_, lane).size());
         if (sent_ == expected()) target_ = at_part(rows_, lane);
         lanes_.store(lane.of, std::memory_order_relaxed);
         return true;

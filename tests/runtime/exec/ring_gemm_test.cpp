@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <utility>
 
 namespace gnnplan::exec {
@@ -49,55 +50,52 @@ protected:
         return schedule;
     }
 
+    // The result on a rank, of the schedule that it runs.
+    using Expected = std::function<float(const Schedule&, int rank, std::int64_t i, std::int64_t j)>;
+
     void check(const Sizes& sizes) const {
-        const data::Graph graph = testing::ring_graph(sizes.rows);
-        for (const Grid& grid : testing::all_grids_of(GetParam())) {
-            if (grid.y == 1) continue;
-            SCOPED_TRACE(fmt::format("{} {}x{} to {}", grid.text(), sizes.rows, sizes.in, sizes.out));
-            const Schedule schedule = schedule_of(grid, sizes);
-            comm::run_ranks(GetParam(), [&](comm::Communicator& comm) {
-                testing::Rank rank(schedule, graph, comm);
-                rank.fill(0, left), rank.fill(1, right), rank.fill(3, left);
-                for (int again = 0; again < 2; ++again) {
-                    rank.run(0);
-                    rank.expect_predicted_bytes(0);
-                    rank.expect(2, [&](auto i, auto j) {
-                        float sum = 0;
-                        for (std::int64_t k = 0; k < sizes.in; ++k) sum += left(i, k) * right(k, j);
-                        return sum;
-                    });
-                    rank.expect(0, left), rank.expect(1, right), rank.expect(3, left);
-                }
-            });
-            if (HasFailure()) return;
-        }
+        run(sizes, Wire::fp32, left, [&](const Schedule&, int, std::int64_t i, std::int64_t j) {
+            float sum = 0;
+            for (std::int64_t k = 0; k < sizes.in; ++k) sum += left(i, k) * right(k, j);
+            return sum;
+        });
     }
 
     // Parts of a row that others have are rounded where it is multiplied, and so is the sum where another has made it.
     void check_rounded(const Sizes& sizes) const {
+        const auto expected = [&](const Schedule& schedule, int rank, std::int64_t i, std::int64_t j) {
+            const int maker = multiplies(schedule, rank, i);
+            const Range own = block_of(schedule, 0, maker).columns;
+            float sum = 0;
+            for (std::int64_t k = 0; k < sizes.in; ++k)
+                sum += (within(own, k) ? long_left(i, k) : as_bf16(long_left(i, k))) * right(k, j);
+            return maker == rank ? sum : as_bf16(sum);
+        };
+        run(sizes, Wire::bfloat16, long_left, expected);
+    }
+
+private:
+    // On every grid, twice: the result is as expected, and bytes are those predicted, half of fp32's where rounded.
+    void run(const Sizes& sizes, Wire wire, float (*operand)(std::int64_t, std::int64_t),
+             const Expected& expected) const {
         const data::Graph graph = testing::ring_graph(sizes.rows);
         for (const Grid& grid : testing::all_grids_of(GetParam())) {
             if (grid.y == 1) continue;
             SCOPED_TRACE(fmt::format("{} {}x{} to {}", grid.text(), sizes.rows, sizes.in, sizes.out));
-            const Schedule schedule = schedule_of(grid, sizes, Wire::bfloat16), exact = schedule_of(grid, sizes);
+            const Schedule schedule = schedule_of(grid, sizes, wire), exact = schedule_of(grid, sizes);
             comm::run_ranks(GetParam(), [&](comm::Communicator& comm) {
                 testing::Rank rank(schedule, graph, comm);
-                rank.fill(0, long_left), rank.fill(1, right), rank.fill(3, left);
+                rank.fill(0, operand), rank.fill(1, right), rank.fill(3, left);
                 for (int again = 0; again < 2; ++again) {
                     rank.run(0);
                     rank.expect_predicted_bytes(0);
-                    rank.expect(2, [&](auto i, auto j) {
-                        const int maker = multiplies(schedule, comm.rank(), i);
-                        const Range own = block_of(schedule, 0, maker).columns;
-                        float sum = 0;
-                        for (std::int64_t k = 0; k < sizes.in; ++k)
-                            sum += (within(own, k) ? long_left(i, k) : as_bf16(long_left(i, k))) * right(k, j);
-                        return maker == comm.rank() ? sum : as_bf16(sum);
-                    });
-                    rank.expect(0, long_left), rank.expect(1, right), rank.expect(3, left);
+                    rank.expect(2, [&](auto i, auto j) { return expected(schedule, comm.rank(), i, j); });
+                    rank.expect(0, operand), rank.expect(1, right), rank.expect(3, left);
                 }
-                EXPECT_EQ(2 * traffic_of(schedule, schedule.steps[0], *rank.counts, comm.rank()).sent_bytes,
-                          traffic_of(exact, exact.steps[0], *rank.counts, comm.rank()).sent_bytes);
+                const auto sent = [&](const Schedule& of) {
+                    return traffic_of(of, of.steps[0], *rank.counts, comm.rank()).sent_bytes;
+                };
+                EXPECT_EQ((wire == Wire::bfloat16 ? 2 : 1) * sent(schedule), sent(exact));
             });
             if (HasFailure()) return;
         }
